@@ -1,0 +1,2 @@
+class RunnerError(Exception):
+    """An expected failure, said in a sentence that names the value and the remedy."""
