@@ -1,0 +1,135 @@
+"""A trained model in a folder: weights, config, and how it came about."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+import torch
+from safetensors import SafetensorError
+from torch import Tensor
+
+from model_runner.config import ModelConfig, config_from
+from model_runner.errors import RunnerError
+from model_runner.files import file_digest, read_json, write_atomically, write_json
+from model_runner.model import Transformer
+
+FORMAT = 1
+WEIGHTS, CONFIG, TRAIN = "model.safetensors", "config.json", "train.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainRecord:
+    """What train.json says: where the weights come from and how good they are."""
+
+    format: int = FORMAT
+    step: int
+    tokens: int
+    """Training tokens seen."""
+    loss: float
+    """Mean training loss of the last steps, nats a token."""
+    val_loss: float | None
+    """Held-out loss, nats a token."""
+    seed: int
+    corpus_digest: str
+    tokenizer_digest: str
+    weights_digest: str
+    """SHA-256 of model.safetensors."""
+    seconds: float
+    """Spent training, all sittings together."""
+    train: dict[str, Any]
+    """The TrainConfig."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    model: Transformer
+    config: ModelConfig
+    train: TrainRecord
+
+    @property
+    def digest(self) -> str:
+        """Tells two checkpoints apart."""
+        return self.train.weights_digest
+
+
+def save_checkpoint(folder: Path, model: Transformer, train: TrainRecord) -> Checkpoint:
+    """Write a complete checkpoint; train.json comes last, so a folder that has it is whole.
+
+    `train.weights_digest` is filled in here.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / TRAIN).unlink(missing_ok=True)
+    write_atomically(folder / WEIGHTS, safetensors.torch.save(dict(model.state_dict())))
+    write_json(folder / CONFIG, {"format": FORMAT, **dataclasses.asdict(model.config)})
+    record = dataclasses.replace(train, weights_digest=file_digest(folder / WEIGHTS))
+    write_json(folder / TRAIN, dataclasses.asdict(record))
+    return Checkpoint(model, model.config, record)
+
+
+def load_checkpoint(folder: Path) -> Checkpoint:
+    """Read a complete checkpoint: the model on the CPU, in evaluation mode, without gradients.
+
+    Raises RunnerError for a folder that is incomplete, damaged, of another format, or whose weights are
+    not those of its config.
+    """
+    if not (folder / TRAIN).is_file():
+        raise RunnerError(
+            f"{folder} holds no finished checkpoint: it has no {TRAIN}. Train it to the end first."
+        )
+    record = _read_record(folder / TRAIN)
+    config = config_from(ModelConfig, _read_format(folder / CONFIG), str(folder / CONFIG))
+    if file_digest(folder / WEIGHTS) != record.weights_digest:
+        raise RunnerError(
+            f"{folder / WEIGHTS} is damaged: it is not the file that {TRAIN} describes. "
+            "Restore it from a copy, or train again."
+        )
+    model = Transformer(config)
+    load_weights(model, read_tensors(folder / WEIGHTS), folder / WEIGHTS)
+    return Checkpoint(model.eval().requires_grad_(False), config, record)
+
+
+def read_tensors(file: Path) -> dict[str, Tensor]:
+    """The tensors of a safetensors file. Raises RunnerError when it is missing, cut short or damaged."""
+    try:
+        tensors: dict[str, Tensor] = safetensors.torch.load_file(file)
+        return tensors
+    except (SafetensorError, OSError) as error:
+        raise RunnerError(
+            f"{file} cannot be read as safetensors: {error}. Restore it, or train again."
+        ) from error
+
+
+def load_weights(model: Transformer, tensors: Mapping[str, Tensor], file: Path) -> None:
+    """Copy tensors into a model, in place. Raises RunnerError when names, shapes or types differ."""
+    wanted = model.state_dict()
+    differing = sorted(wanted.keys() ^ tensors.keys())
+    differing += [name for name in wanted.keys() & tensors.keys() if not _alike(wanted[name], tensors[name])]
+    if differing:
+        raise RunnerError(
+            f"{file} does not fit its config: {differing[0]} is missing, extra or of another shape or type."
+        )
+    with torch.no_grad():
+        for name, tensor in wanted.items():
+            tensor.copy_(tensors[name])
+
+
+def _alike(one: Tensor, other: Tensor) -> bool:
+    return one.shape == other.shape and one.dtype == other.dtype
+
+
+def _read_format(file: Path) -> dict[str, Any]:
+    values = read_json(file)
+    if values.pop("format", None) != FORMAT:
+        raise RunnerError(f"{file} is not of format {FORMAT}, the one this version reads.")
+    return values
+
+
+def _read_record(file: Path) -> TrainRecord:
+    values = _read_format(file)
+    missing = {field.name for field in dataclasses.fields(TrainRecord)} - {"format"} ^ values.keys()
+    if missing:
+        raise RunnerError(f"{file} lacks or does not know {', '.join(sorted(missing))}. Train again.")
+    return TrainRecord(**values)

@@ -1,0 +1,55 @@
+"""Files that are either whole or not there."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from model_runner.errors import RunnerError
+
+
+def write_atomically(file: Path, content: bytes) -> None:
+    """Write beside the file, then rename: whoever is killed in between leaves the old file as it was.
+
+    Raises RunnerError when the disk is full or the folder cannot be written.
+    """
+    beside = file.with_name(file.name + ".part")
+    try:
+        with beside.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        beside.replace(file)
+    except OSError as error:
+        raise RunnerError(
+            f"{file} could not be written: {error.strerror}. What was there before is kept."
+        ) from error
+
+
+def write_json(file: Path, value: Mapping[str, Any]) -> None:
+    """Write one JSON object, whole or not at all."""
+    write_atomically(file, (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """Read one JSON object. Raises RunnerError when the file is missing, damaged or something else."""
+    try:
+        value = json.loads(file.read_bytes())
+    except OSError as error:
+        raise RunnerError(f"{file} could not be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise RunnerError(f"{file} is damaged: {error}. Restore it from a copy or make it again.") from error
+    if not isinstance(value, dict):
+        raise RunnerError(f"{file} does not hold a JSON object. Restore it from a copy or make it again.")
+    return value
+
+
+def file_digest(file: Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal. Raises RunnerError when it cannot be read."""
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise RunnerError(f"{file} could not be read: {error.strerror}.") from error

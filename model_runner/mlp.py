@@ -1,0 +1,116 @@
+"""The four MLPs that are compared. In each, the output of `act` is the activation that is read."""
+
+# Shape suffixes: B batch, T tokens, D model width, F neurons (4 D), N blocks of G neurons.
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from model_runner.config import MLPName, ModelConfig
+
+NORM_EPS = 1e-5
+
+
+class MLP(nn.Module):
+    """What the four have in common: a matrix up to the neurons and a matrix down from them."""
+
+    act: nn.Module
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.up = nn.Linear(config.width, config.hidden)
+        self.down = nn.Linear(config.hidden, config.width)
+
+    def activate(self, x_BTD: Tensor) -> Tensor:
+        """The activations that are read, ranked and shown."""
+        acts_BTF: Tensor = self.act(self.up(x_BTD))
+        return acts_BTF
+
+    def write(self, acts_BTF: Tensor) -> Tensor:
+        """What the neurons add to the residual stream."""
+        out_BTD: Tensor = self.down(acts_BTF)
+        return out_BTD
+
+    def forward(self, x_BTD: Tensor) -> Tensor:
+        return self.write(self.activate(x_BTD))
+
+
+class GeluMLP(MLP):
+    """The baseline."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        self.act = nn.GELU()
+
+
+class SoluMLP(MLP):
+    """SoLU alone: the paper's costly ablation."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        self.act = Solu(config.n_blocks)
+
+
+class SoluLnMLP(MLP):
+    """The paper's proposal: SoLU, then a LayerNorm that gives the activations their size back."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        self.act = Solu(config.n_blocks)
+        self.norm = BlockNorm(config.hidden, config.n_blocks)
+
+    def write(self, acts_BTF: Tensor) -> Tensor:
+        return super().write(self.norm(acts_BTF))
+
+
+class GeluLnMLP(MLP):
+    """The LayerNorm without SoLU: how much of the effect is the LayerNorm's."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        self.act = nn.GELU()
+        self.norm = BlockNorm(config.hidden, config.n_blocks)
+
+    def write(self, acts_BTF: Tensor) -> Tensor:
+        return super().write(self.norm(acts_BTF))
+
+
+MLPS: dict[MLPName, type[MLP]] = {
+    "gelu": GeluMLP,
+    "solu": SoluMLP,
+    "solu_ln": SoluLnMLP,
+    "gelu_ln": GeluLnMLP,
+}
+
+
+class Solu(nn.Module):
+    """x * softmax(x), the softmax over each block of neurons at one token: neurons compete in their block."""
+
+    def __init__(self, n_blocks: int = 1) -> None:
+        super().__init__()
+        self.n_blocks = n_blocks
+
+    def forward(self, x_BTF: Tensor) -> Tensor:
+        x_BTNG = blocked(x_BTF, self.n_blocks)
+        return (x_BTNG * x_BTNG.softmax(dim=-1)).flatten(-2)
+
+
+def blocked(x_BTF: Tensor, n_blocks: int) -> Tensor:
+    """The neurons cut into blocks, as a view (batch, tokens, blocks, neurons of a block)."""
+    return x_BTF.view(*x_BTF.shape[:-1], n_blocks, -1)
+
+
+class BlockNorm(nn.Module):
+    """LayerNorm within each block of neurons, with one gain and one bias a neuron."""
+
+    def __init__(self, hidden: int, n_blocks: int = 1) -> None:
+        super().__init__()
+        self.n_blocks = n_blocks
+        self.weight = nn.Parameter(torch.ones(hidden))
+        self.bias = nn.Parameter(torch.zeros(hidden))
+
+    def forward(self, x_BTF: Tensor) -> Tensor:
+        if self.n_blocks == 1:
+            return functional.layer_norm(x_BTF, x_BTF.shape[-1:], self.weight, self.bias, NORM_EPS)
+        x_BTNG = blocked(x_BTF, self.n_blocks)
+        normed_BTNG = functional.layer_norm(x_BTNG, x_BTNG.shape[-1:], eps=NORM_EPS)
+        return normed_BTNG.flatten(-2) * self.weight + self.bias
