@@ -1,0 +1,58 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.orm import Session
+
+BUSY_MILLISECONDS = 30_000
+
+
+def open_engine(url: str) -> Engine:
+    """Open the database. SQLite is given real transactions, WAL and foreign keys."""
+    engine = create_engine(url, pool_pre_ping=not url.startswith("sqlite"))
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def read_only(engine: Engine) -> Engine:
+    """The same pool, but its transactions never take a write lock."""
+    return engine.execution_options(sqlite_begin="BEGIN", postgresql_readonly=True)
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # we emit BEGIN ourselves, in _begin_sqlite
+    pragmas = ("foreign_keys=on", "journal_mode=wal", "synchronous=full", f"busy_timeout={BUSY_MILLISECONDS}")
+    for pragma in pragmas:
+        connection.execute(f"pragma {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # IMMEDIATE: a read that turns into a write must not fail with "database is locked".
+    begin = connection.get_execution_options().get("sqlite_begin", "BEGIN IMMEDIATE")
+    connection.exec_driver_sql(begin)
+
+
+@contextmanager
+def transaction(engine: Engine) -> Iterator[Session]:
+    """A transaction outside a request, or one that must survive the refusal of the request."""
+    with Session(engine, expire_on_commit=False) as session, session.begin():
+        yield session
+
+
+def write_session(request: Request) -> Iterator[Session]:
+    with transaction(request.app.state.engine) as session:
+        yield session
+
+
+def read_session(request: Request) -> Iterator[Session]:
+    with Session(read_only(request.app.state.engine), expire_on_commit=False) as session:
+        yield session
+
+
+# scope="function": the commit happens before the response leaves, so a failed commit is a 500.
+WriteSession = Annotated[Session, Depends(write_session, scope="function")]
+ReadSession = Annotated[Session, Depends(read_session, scope="function")]

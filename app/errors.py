@@ -1,0 +1,41 @@
+class AppError(Exception):
+    """A failure we expect and can explain to the person who caused it."""
+
+    status_code = 400
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class NotFound(AppError):
+    status_code = 404
+
+    def __init__(self, message: str = "There is nothing at this address.") -> None:
+        super().__init__(message)
+
+
+class Conflict(AppError):
+    status_code = 409
+
+
+class Refused(AppError):
+    status_code = 403
+
+
+class Invalid(AppError):
+    status_code = 422
+
+
+class TooMany(AppError):
+    status_code = 429
+
+
+class SignedOut(AppError):
+    """Nobody is signed in: a page that can say where to go on, never a silent redirect of a form."""
+
+    status_code = 401
+
+    def __init__(self, message: str, sign_in_path: str | None) -> None:
+        super().__init__(message)
+        self.sign_in_path = sign_in_path

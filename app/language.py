@@ -1,0 +1,57 @@
+"""The languages of the pages, read from gettext catalogues in locale/."""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from babel.messages.pofile import read_po
+from fastapi import Request
+
+LOCALE = Path(__file__).parent.parent / "locale"
+LANGUAGES = {"en": "English", "zh-Hans": "中文"}
+COOKIE = "glance_language"
+
+
+@dataclass(frozen=True)
+class Language:
+    code: str
+    messages: dict[str, str]
+
+    def gettext(self, message: str) -> str:
+        return self.messages.get(message, message)
+
+    def ngettext(self, one: str, many: str, n: int) -> str:
+        """English has two forms; Chinese has one, kept under the plural."""
+        return self.gettext(one if n == 1 and self.code == "en" else many)
+
+
+@cache
+def language(code: str) -> Language:
+    """The catalogue of a language. English is the language of the templates and needs none."""
+    path = LOCALE / f"{code}.po"
+    if not path.exists():
+        return Language(code, {})
+    with path.open("rb") as file:
+        catalogue = read_po(file)
+    messages: dict[str, str] = {}
+    for entry in catalogue:
+        # A plural is kept under its last form, in both languages.
+        key = entry.id if isinstance(entry.id, str) else entry.id[-1]
+        value = entry.string if isinstance(entry.string, str) else (entry.string or ("",))[-1]
+        if key and value:
+            messages[key] = value
+    return Language(code, messages)
+
+
+def language_of(request: Request) -> Language:
+    """The language chosen by hand, or else the first one of the browser's that we speak."""
+    chosen = request.cookies.get(COOKIE)
+    if chosen in LANGUAGES:
+        return language(chosen)
+    for part in request.headers.get("accept-language", "").split(","):
+        wanted = part.split(";")[0].strip().lower()
+        if wanted.startswith("zh"):
+            return language("zh-Hans")
+        if wanted.startswith("en"):
+            break
+    return language("en")

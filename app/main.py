@@ -1,0 +1,80 @@
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+from app.db import open_engine
+from app.errors import AppError, SignedOut
+from app.security import SameOriginWrites, SecurityHeaders
+from app.settings import Settings, get_settings
+from app.static import router as static_router
+from app.web import render
+
+
+def create_app(settings: Settings) -> FastAPI:
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.engine = open_engine(settings.database_url)
+        yield
+        app.state.engine.dispose()
+
+    # No schema and no docs: they would tell a rater what the study holds.
+    app = FastAPI(lifespan=lifespan, root_path=settings.root_path, openapi_url=None, docs_url=None, redoc_url=None)
+    app.state.settings = settings
+    app.add_middleware(SameOriginWrites)
+    app.add_middleware(SecurityHeaders)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=settings.allowed_hosts)
+    app.add_exception_handler(AppError, show_app_error)
+    app.add_exception_handler(HTTPException, show_http_error)
+    app.add_exception_handler(RequestValidationError, show_validation_error)
+    app.include_router(static_router)
+    return app
+
+
+def show_app_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, AppError)  # noqa: S101  # registered for AppError only
+    sign_in = error.sign_in_path if isinstance(error, SignedOut) else None
+    return render(
+        request,
+        "error.html",
+        block="main",
+        status_code=error.status_code,
+        message=error.message,
+        sign_in=sign_in,
+    )
+
+
+def show_http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101  # registered for HTTPException only
+    messages = {
+        404: "There is nothing at this address.",
+        405: "This address does not take that kind of request.",
+    }
+    message = messages.get(error.status_code, str(error.detail))
+    return render(request, "error.html", block="main", status_code=error.status_code, message=message, sign_in=None)
+
+
+def show_validation_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101  # registered for it only
+    first = error.errors()[0]
+    field = str(first["loc"][-1])
+    message = f"The field “{field}” was not understood: {first['msg']}. Go back, change it and send it again."
+    # An address that cannot exist reads the same as one that does not.
+    if first["loc"][0] == "path":
+        return render(
+            request,
+            "error.html",
+            block="main",
+            status_code=404,
+            message="There is nothing at this address.",
+            sign_in=None,
+        )
+    return render(request, "error.html", block="main", status_code=422, message=message, sign_in=None)
+
+
+def app() -> FastAPI:
+    """The factory uvicorn calls: `uvicorn --factory app.main:app`."""
+    return create_app(get_settings())

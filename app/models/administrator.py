@@ -1,0 +1,39 @@
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, ForeignKey, String
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.clock import now
+from app.models.base import Base, Digest, Id
+from app.models.rater import Rater
+
+
+class Administrator(Base):
+    __tablename__ = "administrator"
+
+    id: Mapped[Id]
+    name: Mapped[str] = mapped_column(String(100), unique=True)
+    password_hash: Mapped[str] = mapped_column(String(200))
+    may_manage: Mapped[bool] = mapped_column(default=True)
+    may_unblind: Mapped[bool] = mapped_column(default=True)
+    failed_sign_ins: Mapped[int] = mapped_column(default=0)
+    locked_until: Mapped[datetime | None]
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    deactivated_at: Mapped[datetime | None]
+
+
+class BrowserSession(Base):
+    """One browser that is let in, as an administrator or as a rater. The cookie's token is stored hashed."""
+
+    __tablename__ = "browser_session"
+    __table_args__ = (CheckConstraint("(administrator_id is null) <> (rater_id is null)", name="one_person"),)
+
+    id: Mapped[Id]
+    token_hash: Mapped[Digest] = mapped_column(unique=True)
+    administrator_id: Mapped[int | None] = mapped_column(ForeignKey("administrator.id", ondelete="cascade"))
+    rater_id: Mapped[int | None] = mapped_column(ForeignKey("rater.id", ondelete="cascade"))
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    expires_at: Mapped[datetime]
+
+    administrator: Mapped[Administrator | None] = relationship(lazy="raise")
+    rater: Mapped[Rater | None] = relationship(lazy="raise")

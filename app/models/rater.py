@@ -1,0 +1,71 @@
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.clock import now
+from app.models.base import Base, Digest, Id, PublicCode, choice
+
+
+class RaterKind(StrEnum):
+    HUMAN = "human"
+    MACHINE = "machine"
+    SIMULATED = "simulated"
+
+
+class Invitation(Base):
+    """A link that lets somebody in. Only its hash is kept, so it is shown once."""
+
+    __tablename__ = "invitation"
+
+    id: Mapped[Id]
+    code: Mapped[PublicCode]
+    study_id: Mapped[int] = mapped_column(ForeignKey("study.id", ondelete="cascade"), index=True)
+    token_hash: Mapped[Digest] = mapped_column(unique=True)
+    name: Mapped[str] = mapped_column(String(100))
+    """What the administrator calls the rater."""
+    kind: Mapped[RaterKind] = mapped_column(choice(RaterKind, "kind"), default=RaterKind.HUMAN)
+    reusable: Mapped[bool] = mapped_column(default=False)
+    """A single-use link is one rater's own; a reusable one makes a new rater each time it is taken up."""
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    expires_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+
+
+class Rater(Base):
+    __tablename__ = "rater"
+    __table_args__ = (UniqueConstraint("study_id", "name"),)
+
+    id: Mapped[Id]
+    code: Mapped[PublicCode]
+    study_id: Mapped[int] = mapped_column(ForeignKey("study.id", ondelete="cascade"))
+    invitation_id: Mapped[int | None] = mapped_column(ForeignKey("invitation.id", ondelete="set null"), index=True)
+    kind: Mapped[RaterKind] = mapped_column(choice(RaterKind, "kind"))
+    name: Mapped[str] = mapped_column(String(100))
+    share: Mapped[int | None]
+    """How many items are theirs; None once they chose to go on beyond it."""
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    consented_at: Mapped[datetime]
+    trained_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+    deactivated_at: Mapped[datetime | None]
+    withdrawn_at: Mapped[datetime | None]
+
+
+class Sitting(Base):
+    """One stay of a rater, ended by idle time, by the rater or by an administrator."""
+
+    __tablename__ = "sitting"
+    __table_args__ = (Index("ix_sitting_rater_id_started_at", "rater_id", "started_at"),)
+
+    id: Mapped[Id]
+    code: Mapped[PublicCode]
+    rater_id: Mapped[int] = mapped_column(ForeignKey("rater.id", ondelete="cascade"))
+    started_at: Mapped[datetime] = mapped_column(default=now)
+    last_seen_at: Mapped[datetime] = mapped_column(default=now)
+    active_seconds: Mapped[float] = mapped_column(default=0.0)
+    """The sum of the gaps between signs of life, each capped."""
+    ended_at: Mapped[datetime | None]
+    ended_by: Mapped[str | None] = mapped_column(String(100))
+    """The administrator who ended it; None when it ended by itself."""

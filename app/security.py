@@ -1,0 +1,172 @@
+"""Who is asking: passwords, cookies, and the writes of other sites."""
+
+import hashlib
+import secrets
+from datetime import timedelta
+from typing import Annotated
+
+from argon2 import PasswordHasher
+from argon2.exceptions import VerificationError
+from fastapi import Depends, Request, Response
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.clock import now
+from app.db import ReadSession, WriteSession
+from app.errors import SignedOut
+from app.models import Administrator, BrowserSession, Rater
+
+ADMINISTRATOR_COOKIE = "glance_administrator"
+RATER_COOKIE = "glance_rater"
+LIFETIME = timedelta(days=30)
+_hasher = PasswordHasher()
+
+
+def hash_password(password: str) -> str:
+    return _hasher.hash(password)
+
+
+def password_matches(password_hash: str, password: str) -> bool:
+    try:
+        return _hasher.verify(password_hash, password)
+    except VerificationError:
+        return False
+
+
+def new_token() -> str:
+    """A secret of 256 bits that fits in an address."""
+    return secrets.token_urlsafe(32)
+
+
+def token_hash(token: str) -> str:
+    # The token has 256 random bits, so a fast hash is enough to keep it.
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def let_in(session: Session, response: Response, person: Administrator | Rater, *, secure: bool, path: str) -> None:
+    """Remember this browser as the person's."""
+    token = new_token()
+    row = BrowserSession(token_hash=token_hash(token), expires_at=now() + LIFETIME)
+    if isinstance(person, Administrator):
+        row.administrator_id, cookie = person.id, ADMINISTRATOR_COOKIE
+    else:
+        row.rater_id, cookie = person.id, RATER_COOKIE
+    session.add(row)
+    response.set_cookie(
+        cookie, token, max_age=int(LIFETIME.total_seconds()), path=path or "/",
+        httponly=True, samesite="lax", secure=secure,
+    )  # fmt: skip
+
+
+def _browser_session(request: Request, session: Session, cookie: str) -> BrowserSession | None:
+    token = request.cookies.get(cookie)
+    if not token:
+        return None
+    statement = (
+        select(BrowserSession)
+        .where(BrowserSession.token_hash == token_hash(token), BrowserSession.expires_at > now())
+        .options(joinedload(BrowserSession.administrator), joinedload(BrowserSession.rater))
+    )
+    return session.scalars(statement).one_or_none()
+
+
+def find_administrator(request: Request, session: Session) -> Administrator | None:
+    found = _browser_session(request, session, ADMINISTRATOR_COOKIE)
+    person = found.administrator if found else None
+    return person if person and person.deactivated_at is None else None
+
+
+def find_rater(request: Request, session: Session) -> Rater | None:
+    found = _browser_session(request, session, RATER_COOKIE)
+    person = found.rater if found else None
+    return person if person and person.deactivated_at is None else None
+
+
+def _administrator(found: Administrator | None) -> Administrator:
+    if found is None:
+        raise SignedOut("You are not signed in, or your session has ended. Sign in and come back.", "/sign-in")
+    return found
+
+
+def _rater(found: Rater | None) -> Rater:
+    if found is None:
+        raise SignedOut("This browser is not let in. Open the link you were given again; nothing is lost.", None)
+    return found
+
+
+def reading_administrator(request: Request, session: ReadSession) -> Administrator:
+    return _administrator(find_administrator(request, session))
+
+
+def writing_administrator(request: Request, session: WriteSession) -> Administrator:
+    return _administrator(find_administrator(request, session))
+
+
+def reading_rater(request: Request, session: ReadSession) -> Rater:
+    return _rater(find_rater(request, session))
+
+
+def writing_rater(request: Request, session: WriteSession) -> Rater:
+    return _rater(find_rater(request, session))
+
+
+# Two of each, so that a page that only reads never opens a transaction that writes.
+ReadingAdministrator = Annotated[Administrator, Depends(reading_administrator)]
+WritingAdministrator = Annotated[Administrator, Depends(writing_administrator)]
+ReadingRater = Annotated[Rater, Depends(reading_rater)]
+WritingRater = Annotated[Rater, Depends(writing_rater)]
+
+SECURITY_HEADERS = {
+    "content-security-policy": "default-src 'self'; img-src 'self' data:; object-src 'none'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+
+class SecurityHeaders:
+    """The same headers on every answer; pages are never kept by a cache."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                names = {name for name, _ in message["headers"]}
+                extra = dict(SECURITY_HEADERS)
+                if b"cache-control" not in names:
+                    extra["cache-control"] = "no-store"
+                message["headers"] = [
+                    *message["headers"],
+                    *((k.encode(), v.encode()) for k, v in extra.items()),
+                ]
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+class SameOriginWrites:
+    """Refuse unsafe requests that a browser says come from another site."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] not in {"GET", "HEAD", "OPTIONS"} and not _same_origin(scope):
+            await PlainTextResponse("A request from another site was refused.", 403)(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+
+def _same_origin(scope: Scope) -> bool:
+    headers = Headers(scope=scope)
+    if "sec-fetch-site" in headers:
+        return headers["sec-fetch-site"] in {"same-origin", "none"}
+    origin = headers.get("origin")  # browsers without Sec-Fetch-Site still say the origin of a post
+    return origin is None or origin.split("://", 1)[-1] == headers.get("host")

@@ -1,0 +1,32 @@
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """Every knob of the web application, read once from the environment (prefix GLANCE_)."""
+
+    model_config = SettingsConfigDict(env_prefix="GLANCE_", env_file=".env", extra="ignore")
+
+    database_url: str = "sqlite:///var/glance.db"
+    """SQLite by file, or postgresql+psycopg://user:password@host/name."""
+    key_file: Path = Path("var/key")
+    """Encrypts which item is which neuron. Lies outside the database and is backed up apart from it."""
+    runs_dir: Path = Path("var/runs")
+    """Where an administrator picks the run folders of a study."""
+    root_path: str = ""
+    """The prefix under which a proxy serves the application, such as /glance."""
+    secure_cookies: bool = False
+    """Send cookies over HTTPS only. Switch it on wherever the application is reached through HTTPS."""
+    allowed_hosts: list[str] = ["127.0.0.1", "localhost", "[::1]", "testserver"]
+    """Host names that the application answers to."""
+    lease_minutes: int = 30
+    """How long a neuron waits for the rater who holds it before it is offered to another."""
+    idle_minutes: int = 30
+    """A stay of a rater ends after this long without a sign of life."""
+
+
+@lru_cache
+def get_settings() -> Settings:
+    return Settings()

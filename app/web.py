@@ -1,0 +1,78 @@
+"""Pages: templates, languages, fragments for htmx, redirects. Only this module knows htmx."""
+
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from app.language import Language, language_of
+
+ROOT = Path(__file__).parent.parent
+environment = Environment(
+    loader=FileSystemLoader(ROOT / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    extensions=["jinja2.ext.i18n"],
+)
+VARY = {"vary": "HX-Request, HX-Boosted, HX-History-Restore-Request"}
+
+
+def wants_fragment(request: Request) -> bool:
+    """True when htmx will swap a part: a boosted link or a restored history entry is a whole page."""
+    whole = ("HX-Boosted", "HX-History-Restore-Request")
+    return "HX-Request" in request.headers and not any(name in request.headers for name in whole)
+
+
+def address(request: Request, path: str) -> str:
+    """A path of the application as the browser must ask for it, under whatever prefix it is served."""
+    return f"{request.scope.get('root_path', '').rstrip('/')}{path}"
+
+
+def globals_for(request: Request, language: Language) -> dict[str, Any]:
+    """What every template may use: url(), _(), the language, the reader's theme and palette, the page's path."""
+    return {
+        "request": request,
+        "url": lambda path: address(request, path),
+        "language": language,
+        "gettext": language.gettext,
+        "_": language.gettext,
+        "ngettext": language.ngettext,
+        "theme": _preference(request, "theme", ("light", "dark")),
+        "palette": _preference(request, "palette", ("red", "blue", "grey")),
+    }
+
+
+def _preference(request: Request, name: str, values: tuple[str, ...]) -> str | None:
+    value = request.cookies.get(f"glance_{name}")
+    return value if value in values else None
+
+
+def render(
+    request: Request, name: str, *, block: str | None = None, status_code: int = 200, **context: Any
+) -> Response:
+    """Render a page, or only one block of it when htmx asked for a fragment."""
+    template = environment.get_template(name)
+    everything = {**globals_for(request, language_of(request)), **context}
+    if block and wants_fragment(request):
+        html = "".join(template.blocks[block](template.new_context(everything)))
+    else:
+        html = template.render(everything)
+    return HTMLResponse(html, status_code, VARY)
+
+
+def redirect(request: Request, path: str) -> Response:
+    """Go on to another page after a write: 303, or, where htmx would follow it inside a fragment, HX-Redirect."""
+    to = address(request, path)
+    if wants_fragment(request):
+        return Response(status_code=200, headers={"HX-Redirect": to, **VARY})
+    return RedirectResponse(to, 303, VARY)
+
+
+def trusted(fragment: bytes) -> Markup:
+    """HTML that we rendered and escaped ourselves when the study was frozen."""
+    return Markup(fragment.decode())  # noqa: S704  # nothing else is ever passed here
