@@ -1,0 +1,149 @@
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from model_runner.run_folder import INFO_NAME, STATES, Run, RunFolderError, comparable, open_run
+from tests.runs import ALWAYS_PRESENT, make_run
+
+Copy = Callable[[Path], Path]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return make_run(tmp_path_factory.mktemp("runs") / "gelu")
+
+
+@pytest.fixture
+def folder(run: Run, tmp_path: Path) -> Path:
+    """A copy that a test may damage."""
+    return Path(shutil.copytree(run.folder, tmp_path / "copy"))
+
+
+@pytest.mark.parametrize("condition", ["gelu", "solu_ln", "solu", "gelu_ln"])
+def test_snippets_keep_their_promises(tmp_path: Path, condition: str) -> None:
+    run = make_run(tmp_path / "run", condition)
+    for unit, described in enumerate(run.units):
+        snippets = run.snippets("top", unit)
+        assert len(snippets) == described["snippets"] <= run.info.kept
+        order = [(-snippet.value, snippet.document) for snippet in snippets]
+        assert order == sorted(order)
+        assert len({snippet.document for snippet in snippets}) == len(snippets)
+        for snippet in snippets:
+            rankable = [i for i, token in enumerate(snippet.tokens_W) if int(token) not in run.specials]
+            assert snippet.peak == max(rankable, key=lambda i: (snippet.activations_W[i], -i))
+            assert snippet.value == snippet.activations_W[snippet.peak]
+            assert len(snippet.tokens_W) == len(snippet.activations_W) <= run.info.window
+            assert (snippet.after_norm_W is not None) == condition.endswith("_ln")
+            assert snippet.document_start == (snippet.start == 0)
+
+
+def test_every_state_is_there(run: Run) -> None:
+    for name, index in ALWAYS_PRESENT.items():
+        assert STATES[run.units["state"][index]] == name
+    assert run.snippets("top", ALWAYS_PRESENT["dead"]) == []
+    assert all(snippet.value < 0 for snippet in run.snippets("top", ALWAYS_PRESENT["never_positive"]))
+
+
+def test_made_runs_differ_in_activations_and_share_the_text(tmp_path: Path, run: Run) -> None:
+    other = make_run(tmp_path / "run", "solu_ln", seed=1)
+    assert comparable([run.info, other.info]) == []
+    assert other.info.digest != run.info.digest
+    again = make_run(tmp_path / "again", "solu_ln", seed=1)
+    assert again.info.digest == other.info.digest
+
+
+def test_characters_are_cut_across_tokens_and_come_back_whole(run: Run) -> None:
+    texts, split = [], 0
+    for unit in range(len(run.units)):
+        for snippet in run.snippets("top", unit):
+            pieces = [run.token_bytes(int(token)) for token in snippet.tokens_W]
+            split += any(piece and piece[0] & 0xC0 == 0x80 for piece in pieces)
+            if snippet.document_start and snippet.document_end:
+                texts.append(b"".join(pieces).decode("utf-8"))
+    assert split > 0
+    assert any("👩‍👩‍👧‍👦" in text for text in texts)
+
+
+def test_what_differs_between_runs_is_named(tmp_path: Path, run: Run) -> None:
+    other = make_run(tmp_path / "run", kept=10, split="check", parts=["code"], name="b")
+    assert comparable([run.info, other.info]) == [
+        "The runs have different splits of the corpus: gelu-0 has collect; b has check.",
+        "The runs have different numbers of snippets kept: gelu-0 has 20; b has 10.",
+        "The runs have different parts of the corpus: gelu-0 has prose-en, code; b has code.",
+    ]
+
+
+def test_a_folder_without_its_json_is_not_finished(folder: Path) -> None:
+    (folder / INFO_NAME).unlink()
+    with pytest.raises(RunFolderError, match="not finished"):
+        open_run(folder)
+
+
+def _edit(folder: Path, **changes: Any) -> None:
+    path = folder / INFO_NAME
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"format": 2}, "format 2, and this program reads format 1"),
+        ({"format": "1"}, "format '1'"),
+        ({"surprise": 1}, "does not know surprise"),
+        ({"activation_point": "after_norm"}, "'after_norm', which this program does not know"),
+        ({"sections": ["top", "negative"]}, "does not describe negative"),
+        ({"sections": []}, "holds top.activations, top.offsets, top.snippets, top.tokens, which"),
+        ({"arrays": []}, 'no table "arrays"'),
+    ],
+)
+def test_what_is_unknown_is_refused(folder: Path, changes: dict[str, Any], said: str) -> None:
+    _edit(folder, **changes)
+    with pytest.raises(RunFolderError, match=said):
+        open_run(folder)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 1}'])
+def test_a_broken_json_is_refused(folder: Path, content: str) -> None:
+    (folder / INFO_NAME).write_text(content)
+    with pytest.raises(RunFolderError, match=INFO_NAME):
+        open_run(folder)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["units", "token_bytes", "token_offsets", "top.offsets", "top.snippets", "top.tokens", "top.activations"],
+)
+@pytest.mark.parametrize("damage", ["gone", "empty", "header", "tail", "other"])
+def test_a_damaged_array_is_refused(folder: Path, name: str, damage: str) -> None:
+    path = folder / f"{name}.npy"
+    whole = path.read_bytes()
+    if damage == "gone":
+        path.unlink()
+    elif damage == "other":
+        np.save(path, np.zeros(3))
+    else:
+        path.write_bytes(whole[: {"empty": 0, "header": 60, "tail": len(whole) - 1}[damage]])
+    with pytest.raises(RunFolderError, match=rf"{name}.npy (is|holds)"):
+        open_run(folder)
+
+
+def test_questions_outside_the_folder_are_refused(run: Run) -> None:
+    with pytest.raises(RunFolderError, match='no section "bottom"; it has top'):
+        run.snippets("bottom", 0)
+    for unit in (-1, len(run.units)):
+        with pytest.raises(RunFolderError, match=f"no unit {unit}"):
+            run.snippets("top", unit)
+    with pytest.raises(RunFolderError, match="outside the vocabulary"):
+        run.token_bytes(run.vocabulary)
+
+
+def test_the_arrays_are_mapped_and_not_writable(run: Run) -> None:
+    snippet = run.snippets("top", 0)[0]
+    assert not snippet.activations_W.flags.owndata
+    with pytest.raises(ValueError, match="read-only"):
+        snippet.activations_W[0] = 1
