@@ -84,6 +84,8 @@ class Seat(Base):
     id: Mapped[Id]
     study_id: Mapped[int] = mapped_column(ForeignKey("study.id", ondelete="cascade"))
     number: Mapped[int]
+    share: Mapped[int]
+    """How many items, the first of its order, are the seat's own; the rest are for raters who go on."""
     rater_id: Mapped[int | None] = mapped_column(
         ForeignKey("rater.id", ondelete="set null", use_alter=True), unique=True
     )

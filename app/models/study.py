@@ -2,7 +2,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ForeignKey, String, UniqueConstraint
+from sqlalchemy import JSON, ForeignKey, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.clock import now
@@ -43,6 +43,8 @@ class Study(Base):
     """The secret of the draw, encrypted with the key file."""
     secret: Mapped[str | None] = mapped_column(String(64))
     """The secret, published by the act of unblinding."""
+    opened: Mapped[dict[str, Any] | None]
+    """What was sealed beside the items, published with the secret: the neurons that were replaced, an arm."""
     log_head: Mapped[Digest]
     """The hash of the newest line of the study's log."""
     log_lines: Mapped[int] = mapped_column(default=0)
@@ -76,5 +78,7 @@ class Arm(Base):
     train_tokens: Mapped[BigInt]
     run_path: Mapped[str] = mapped_column(String(1000))
     run_digest: Mapped[Digest]
+    offer: Mapped[list[str]] = mapped_column(JSON)
+    """What the draw could choose from: a string a layer, a letter a neuron that says whether it can be shown."""
 
     study: Mapped[Study] = relationship(back_populates="arms", lazy="raise")

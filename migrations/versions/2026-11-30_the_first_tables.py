@@ -38,15 +38,7 @@ def upgrade() -> None:
         sa.Column("name", sa.String(length=200), nullable=False),
         sa.Column(
             "state",
-            sa.Enum(
-                "open",
-                "closed",
-                "unblinded",
-                name="state",
-                native_enum=False,
-                create_constraint=True,
-                length=24,
-            ),
+            sa.Enum("open", "closed", "unblinded", name="state", native_enum=False, create_constraint=True, length=24),
             nullable=False,
         ),
         sa.Column("simulated", sa.Boolean(), nullable=False),
@@ -59,6 +51,7 @@ def upgrade() -> None:
         sa.Column("sealed_parts", sa.JSON(), nullable=False),
         sa.Column("sealed_secret", sa.LargeBinary(), nullable=False),
         sa.Column("secret", sa.String(length=64), nullable=True),
+        sa.Column("opened", sa.JSON(), nullable=True),
         sa.Column("log_head", sa.String(length=64), nullable=False),
         sa.Column("log_lines", sa.Integer(), nullable=False),
         sa.Column("created_at", base.UtcDateTime(timezone=True), nullable=False),
@@ -83,6 +76,7 @@ def upgrade() -> None:
         sa.Column("train_tokens", sa.BigInteger(), nullable=False),
         sa.Column("run_path", sa.String(length=1000), nullable=False),
         sa.Column("run_digest", sa.String(length=64), nullable=False),
+        sa.Column("offer", sa.JSON(), nullable=False),
         sa.ForeignKeyConstraint(["study_id"], ["study.id"], name=op.f("fk_arm_study_id_study"), ondelete="cascade"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_arm")),
         sa.UniqueConstraint("study_id", "name", name=op.f("uq_arm_study_id_name")),
@@ -111,15 +105,7 @@ def upgrade() -> None:
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column(
             "kind",
-            sa.Enum(
-                "human",
-                "machine",
-                "simulated",
-                name="kind",
-                native_enum=False,
-                create_constraint=True,
-                length=24,
-            ),
+            sa.Enum("human", "machine", "simulated", name="kind", native_enum=False, create_constraint=True, length=24),
             nullable=False,
         ),
         sa.Column("reusable", sa.Boolean(), nullable=False),
@@ -159,15 +145,7 @@ def upgrade() -> None:
         ),
         sa.Column(
             "phase",
-            sa.Enum(
-                "practice",
-                "rating",
-                "check",
-                name="phase",
-                native_enum=False,
-                create_constraint=True,
-                length=24,
-            ),
+            sa.Enum("practice", "rating", "check", name="phase", native_enum=False, create_constraint=True, length=24),
             nullable=False,
         ),
         sa.Column("repeat_of", sa.Integer(), nullable=True),
@@ -186,13 +164,10 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("study_id", sa.Integer(), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("share", sa.Integer(), nullable=False),
         sa.Column("rater_id", sa.Integer(), nullable=True),
         sa.ForeignKeyConstraint(
-            ["rater_id"],
-            ["rater.id"],
-            name=op.f("fk_seat_rater_id_rater"),
-            ondelete="set null",
-            use_alter=True,
+            ["rater_id"], ["rater.id"], name=op.f("fk_seat_rater_id_rater"), ondelete="set null", use_alter=True
         ),
         sa.ForeignKeyConstraint(["study_id"], ["study.id"], name=op.f("fk_seat_study_id_study"), ondelete="cascade"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_seat")),
@@ -273,15 +248,7 @@ def upgrade() -> None:
         sa.Column("invitation_id", sa.Integer(), nullable=True),
         sa.Column(
             "kind",
-            sa.Enum(
-                "human",
-                "machine",
-                "simulated",
-                name="kind",
-                native_enum=False,
-                create_constraint=True,
-                length=24,
-            ),
+            sa.Enum("human", "machine", "simulated", name="kind", native_enum=False, create_constraint=True, length=24),
             nullable=False,
         ),
         sa.Column("name", sa.String(length=100), nullable=False),
@@ -293,10 +260,7 @@ def upgrade() -> None:
         sa.Column("deactivated_at", base.UtcDateTime(timezone=True), nullable=True),
         sa.Column("withdrawn_at", base.UtcDateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(
-            ["invitation_id"],
-            ["invitation.id"],
-            name=op.f("fk_rater_invitation_id_invitation"),
-            ondelete="set null",
+            ["invitation_id"], ["invitation.id"], name=op.f("fk_rater_invitation_id_invitation"), ondelete="set null"
         ),
         sa.ForeignKeyConstraint(["study_id"], ["study.id"], name=op.f("fk_rater_study_id_study"), ondelete="cascade"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_rater")),
@@ -315,15 +279,7 @@ def upgrade() -> None:
         sa.Column("position", sa.Integer(), nullable=False),
         sa.Column(
             "state",
-            sa.Enum(
-                "held",
-                "rated",
-                "released",
-                name="state",
-                native_enum=False,
-                create_constraint=True,
-                length=24,
-            ),
+            sa.Enum("held", "rated", "released", name="state", native_enum=False, create_constraint=True, length=24),
             nullable=False,
         ),
         sa.Column("claimed_at", base.UtcDateTime(timezone=True), nullable=False),
@@ -390,13 +346,7 @@ def upgrade() -> None:
         sa.Column(
             "action",
             sa.Enum(
-                "given",
-                "edited",
-                "withdrawn",
-                name="action",
-                native_enum=False,
-                create_constraint=True,
-                length=24,
+                "given", "edited", "withdrawn", name="action", native_enum=False, create_constraint=True, length=24
             ),
             nullable=False,
         ),
@@ -423,10 +373,7 @@ def upgrade() -> None:
         sa.Column("late", sa.Boolean(), nullable=False),
         sa.Column("surplus", sa.Boolean(), nullable=False),
         sa.ForeignKeyConstraint(
-            ["assignment_id"],
-            ["assignment.id"],
-            name=op.f("fk_rating_assignment_id_assignment"),
-            ondelete="cascade",
+            ["assignment_id"], ["assignment.id"], name=op.f("fk_rating_assignment_id_assignment"), ondelete="cascade"
         ),
         sa.ForeignKeyConstraint(
             ["sitting_id"], ["sitting.id"], name=op.f("fk_rating_sitting_id_sitting"), ondelete="set null"
