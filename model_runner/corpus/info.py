@@ -91,5 +91,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise RunnerError(f"{path} is not valid JSON ({error}). Build the corpus again.") from error
     if not isinstance(fields, dict):
-        raise RunnerError(f"{path} holds a {type(fields).__name__} where an object is expected. Build the corpus again.")
+        raise RunnerError(
+            f"{path} holds a {type(fields).__name__} where an object is expected. Build the corpus again."
+        )
     return fields

@@ -1,0 +1,187 @@
+"""Documents into a corpus folder: spool, learn the tokenizer, encode, find near-duplicates, put in place."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from model_runner import tokenizer as bpe
+from model_runner.corpus import store
+from model_runner.corpus.documents import Document
+from model_runner.corpus.duplicates import BAND_ROWS, THRESHOLD, find_clusters
+from model_runner.corpus.encoding import Encoded, encode
+from model_runner.corpus.folder import appearing
+from model_runner.corpus.info import SPLITS, CorpusInfo, Source, write_info
+from model_runner.corpus.signatures import PERMUTATIONS, SHINGLE_WORDS
+from model_runner.corpus.splits import SHARES, split_of
+from model_runner.corpus.spool import read_texts, spool, spooled
+from model_runner.corpus.store import Corpus, open_corpus, token_dtype
+from model_runner.corpus.writing import growing_array
+from model_runner.errors import RunnerError
+from model_runner.progress import progress
+
+LEARNED_BYTES = 24_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildConfig:
+    """What a build depends on besides its documents."""
+
+    name: str = "corpus"
+    """Written into corpus.json."""
+    vocabulary: int = 4096
+    """Tokens to learn, BOS included."""
+    tokenizer: Path | None = None
+    """A byte-level tokenizer.json to use instead of learning one."""
+    shares: dict[str, float] = field(default_factory=lambda: dict(SHARES))
+    """Of the documents in each split."""
+    replace: bool = False
+    """Whether an existing corpus may be replaced."""
+
+
+def build_corpus(
+    out: Path,
+    documents: Callable[[], Iterable[Document]],
+    sources: Callable[[list[str]], tuple[Source, ...]],
+    config: BuildConfig,
+) -> Corpus:
+    """Build a corpus folder from documents. The same texts give the same bytes, in whatever order they come.
+
+    `sources` says for the names of the parts where they come from. Memory is bounded by the number of
+    documents (34 bytes each) and of chunks (about 80 bytes each, their signatures on disk).
+    Raises RunnerError when there is no text, or when the folder cannot be made; nothing is left then.
+    """
+    with appearing(out, config.replace) as folder:
+        texts, signatures = folder / "texts.bin", folder / "signatures.bin"
+        rows, parts = spool(documents(), texts)
+        if not len(rows):
+            raise RunnerError(f"There is no text to build {out} from. Give documents that are not empty.")
+        splits = split_of(rows["hash"], config.shares)
+        tokenizer = _tokenizer(config, texts, rows[splits == SPLITS.index("train")], folder)
+        lengths = _write_tokens(folder, texts, rows, bpe.vocab_size(tokenizer), signatures)
+        _write_documents(folder, lengths, splits, rows["part"])
+        _write_clusters(folder, signatures)
+        texts.unlink()
+        signatures.unlink()
+        write_info(folder / store.INFO, _info(folder, tokenizer, parts, sources(parts), config))
+    return open_corpus(out)
+
+
+def _tokenizer(config: BuildConfig, texts: Path, rows: NDArray[np.void], folder: Path) -> Tokenizer:
+    if config.tokenizer:
+        tokenizer = bpe.load_tokenizer(config.tokenizer)
+    else:
+        tokenizer = bpe.train_tokenizer(_learned_from(texts, rows), config.vocabulary)
+    tokenizer.save(str(folder / store.TOKENIZER))
+    flat, offsets = bpe.flatten(bpe.token_bytes(tokenizer))
+    np.save(folder / store.TOKEN_BYTES, flat)
+    np.save(folder / store.TOKEN_OFFSETS, offsets)
+    return tokenizer
+
+
+def _learned_from(texts: Path, rows: NDArray[np.void]) -> Iterator[str]:
+    """The first 24 MB of the train split, which are a random sample since the order is that of hashes."""
+    some = rows[np.cumsum(rows["bytes"]) <= max(LEARNED_BYTES, int(rows["bytes"][:1].sum()))]
+    with spooled(texts) as content, progress("Learning tokens", int(some["bytes"].sum()), "bytes") as bar:
+        for text in read_texts(content, some):
+            yield text
+            bar.advance(len(text.encode()))
+
+
+def _write_tokens(
+    folder: Path, texts: Path, rows: NDArray[np.void], vocab_size: int, signatures: Path
+) -> NDArray[np.int32]:
+    """Write tokens.npy, chunks.npy without its clusters, and the signatures; return each document's length."""
+    lengths: list[NDArray[np.int32]] = []
+    done = 0
+    with (
+        growing_array(folder / store.TOKENS, token_dtype(vocab_size)) as tokens,
+        growing_array(folder / store.CHUNKS, store.CHUNK) as chunks,
+        signatures.open("wb") as signature_file,
+        progress("Encoding", len(rows), "documents") as bar,
+    ):
+        for batch in encode(texts, rows, folder / store.TOKENIZER):
+            tokens.append(batch.tokens)
+            chunks.append(_chunk_rows(batch, done))
+            signature_file.write(batch.signatures.tobytes())
+            lengths.append(batch.lengths)
+            done += len(batch.lengths)
+            bar.advance(len(batch.lengths))
+    return np.concatenate(lengths)
+
+
+def _chunk_rows(batch: Encoded, first_document: int) -> NDArray[np.void]:
+    found = np.zeros(len(batch.chunks), store.CHUNK)
+    found["document"] = batch.chunks[:, 0].astype(np.int64) + first_document
+    found["start"], found["end"] = batch.chunks[:, 1], batch.chunks[:, 2]
+    return found
+
+
+def _write_documents(
+    folder: Path, lengths: NDArray[np.int32], splits: NDArray[np.uint8], parts: NDArray[np.uint16]
+) -> None:
+    found = np.zeros(len(lengths), store.DOCUMENT)
+    found["length"], found["split"], found["part"] = lengths, splits, parts
+    found["start"] = np.cumsum(lengths, dtype=np.int64) - lengths
+    np.save(folder / store.DOCUMENTS, found)
+
+
+def _write_clusters(folder: Path, signatures: Path) -> None:
+    chunks = np.load(folder / store.CHUNKS, mmap_mode="r+")
+    shape = (len(chunks), PERMUTATIONS)
+    clusters = find_clusters(np.memmap(signatures, np.uint32, "r", shape=shape), np.array(chunks["document"]))
+    chunks["cluster"] = clusters.cluster
+    chunks["cluster_documents"] = clusters.documents
+    chunks.flush()
+
+
+def _info(
+    folder: Path, tokenizer: Tokenizer, parts: list[str], sources: tuple[Source, ...], config: BuildConfig
+) -> CorpusInfo:
+    documents = np.load(folder / store.DOCUMENTS)
+    return CorpusInfo(
+        name=config.name,
+        digest=_digest(folder, [parts, bpe.bos_id(tokenizer)]),
+        tokenizer_digest=bpe.digest(tokenizer),
+        vocab_size=bpe.vocab_size(tokenizer),
+        bos=bpe.bos_id(tokenizer),
+        parts=tuple(parts),
+        sources=sources,
+        shares=config.shares,
+        documents=len(documents),
+        tokens=int(documents["length"].sum()),
+        chunks=len(np.load(folder / store.CHUNKS, mmap_mode="r")),
+        counts=_counts(documents, parts),
+        duplicates={
+            "shingle_words": SHINGLE_WORDS,
+            "permutations": PERMUTATIONS,
+            "band_rows": BAND_ROWS,
+            "threshold": THRESHOLD,
+        },
+    )
+
+
+def _digest(folder: Path, more: list[Any]) -> str:
+    """SHA-256 over the content, so that where the text came from and what it was called do not matter."""
+    total = hashlib.sha256(json.dumps(more).encode())
+    for name in (store.TOKENS, store.DOCUMENTS, store.CHUNKS, store.TOKENIZER, store.TOKEN_BYTES, store.TOKEN_OFFSETS):
+        with (folder / name).open("rb") as file:
+            total.update(hashlib.file_digest(file, "sha256").digest())
+    return total.hexdigest()
+
+
+def _counts(documents: NDArray[np.void], parts: list[str]) -> dict[str, dict[str, int]]:
+    """Tokens by split and part."""
+    size = len(SPLITS) * len(parts)
+    cells = documents["split"].astype(np.int64) * len(parts) + documents["part"]
+    sums = np.bincount(cells, documents["length"], size).astype(np.int64).reshape(len(SPLITS), len(parts))
+    return {
+        split: {part: int(count) for part, count in zip(parts, row, strict=True) if count}
+        for split, row in zip(SPLITS, sums, strict=True)
+    }

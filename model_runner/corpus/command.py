@@ -1,0 +1,34 @@
+"""What `glance-runner corpus` does: the default corpus, or one of the user's files."""
+
+import argparse
+import sys
+
+from model_runner.corpus import default
+from model_runner.corpus.build import BuildConfig, build_corpus
+from model_runner.corpus.files import Given, given_documents, given_sources
+from model_runner.corpus.info import CorpusInfo
+
+
+def run(options: argparse.Namespace) -> None:
+    """Build the corpus that the options describe and say what it holds."""
+    config = BuildConfig(
+        name=options.given.name if options.given else "default",
+        vocabulary=options.vocabulary,
+        tokenizer=options.tokenizer,
+        replace=options.replace,
+    )
+    if options.given:
+        given = Given(options.given, options.field, options.part_field, options.licence)
+        corpus = build_corpus(options.out, lambda: given_documents(given), lambda p: given_sources(given, p), config)
+    else:
+        wheels = default.get_wheels(options.wheels)
+        corpus = build_corpus(options.out, lambda: default.documents(wheels), default.sources, config)
+    sys.stdout.write(_summary(corpus.info) + f"It is in {options.out}.\n")
+
+
+def _summary(info: CorpusInfo) -> str:
+    shares = ", ".join(f"{split} {sum(parts.values()):,}" for split, parts in info.counts.items())
+    return (
+        f"{info.documents:,} documents of {len(info.parts)} parts, {info.tokens:,} tokens "
+        f"of a vocabulary of {info.vocab_size:,}: {shares}.\nDigest {info.digest}.\n"
+    )

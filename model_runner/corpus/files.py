@@ -1,0 +1,79 @@
+"""The user's own text: .txt, .jsonl (also .gz and .zst) and .parquet, read as a stream."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from model_runner.corpus.documents import Document
+from model_runner.corpus.info import Source
+from model_runner.corpus.sources.jsonl import read_jsonl
+from model_runner.corpus.sources.parquet import read_parquet
+from model_runner.corpus.sources.txt import read_txt
+from model_runner.errors import RunnerError
+from model_runner.progress import progress
+
+DEFAULT_PART = "text"
+READERS: dict[str, Callable[[Path, str, str | None], Iterator[tuple[str, str | None]]]] = {
+    ".txt": read_txt,
+    ".jsonl": read_jsonl,
+    ".jsonl.gz": read_jsonl,
+    ".jsonl.zst": read_jsonl,
+    ".parquet": read_parquet,
+}
+
+
+class Given(NamedTuple):
+    """What the user gave."""
+
+    path: Path
+    field: str
+    part_field: str | None
+    """The field that tells the kind of a document. Without it, its folder does."""
+    licence: str
+
+
+def given_documents(given: Given) -> Iterator[Document]:
+    """The documents of a file or of all readable files of a folder, in the order of their names.
+
+    Raises RunnerError, naming file and line or row, for what is not text.
+    """
+    files = _files(given.path)
+    with progress("Reading", sum(path.stat().st_size for path in files), "bytes") as bar:
+        for path in files:
+            for text, part in _reader(path)(path, given.field, given.part_field):
+                yield Document(text, part or _folder_part(path, given.path))
+            bar.advance(path.stat().st_size, path.name)
+
+
+def given_sources(given: Given, parts: list[str]) -> tuple[Source, ...]:
+    """The one source: what the user gave, under the licence that the user said."""
+    return (Source(name=given.path.name, version="as given", licence=given.licence, parts=tuple(parts)),)
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.exists():
+        raise RunnerError(f"{path} does not exist. Give a file or a folder to --from.")
+    if path.is_file():
+        return [path]
+    files = sorted(file for file in path.rglob("*") if file.is_file() and _suffix(file) in READERS)
+    if not files:
+        raise RunnerError(f"{path} has no file that ends in {', '.join(READERS)}. Give another folder to --from.")
+    return files
+
+
+def _reader(path: Path) -> Callable[[Path, str, str | None], Iterator[tuple[str, str | None]]]:
+    reader = READERS.get(_suffix(path))
+    if reader is None:
+        raise RunnerError(f"{path} ends in none of {', '.join(READERS)}. Convert it, or give another file to --from.")
+    return reader
+
+
+def _suffix(path: Path) -> str:
+    name = path.name.lower()
+    return next((suffix for suffix in READERS if name.endswith(suffix)), "")
+
+
+def _folder_part(path: Path, root: Path) -> str:
+    """The name of the first folder under the root, where there is one."""
+    below = path.relative_to(root).parts if root.is_dir() else ()
+    return below[0] if len(below) > 1 else DEFAULT_PART

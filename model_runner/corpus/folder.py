@@ -1,0 +1,59 @@
+"""A folder that appears under its name only when it is complete."""
+
+import fcntl
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from model_runner.corpus.store import INFO
+from model_runner.errors import RunnerError
+
+
+@contextmanager
+def appearing(out: Path, replace: bool) -> Iterator[Path]:
+    """A hidden folder beside `out` to build in, renamed to `out` when the block ends well, else removed.
+
+    Killed in the middle, it leaves the hidden folder, which the next build clears. Raises RunnerError when
+    `out` is there (and is not a corpus to replace) or when another build of it is under way.
+    """
+    _refuse_to_overwrite(out, replace)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = out.parent / f".{out.name}.unfinished"
+    with _only_builder(out.parent / f".{out.name}.lock", out):
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir()
+        try:
+            yield unfinished
+            _put_in_place(unfinished, out)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _refuse_to_overwrite(out: Path, replace: bool) -> None:
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return
+    if not (out / INFO).is_file():
+        raise RunnerError(f"{out} exists and is not a corpus, so it is left alone. Choose another --out.")
+    if not replace:
+        raise RunnerError(f"{out} is a corpus already. Add --replace to build it again, or choose another --out.")
+
+
+@contextmanager
+def _only_builder(lock: Path, out: Path) -> Iterator[None]:
+    with lock.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise RunnerError(f"Another build of {out} is under way. Wait for it or choose another --out.") from error
+        yield
+        lock.unlink(missing_ok=True)
+
+
+def _put_in_place(unfinished: Path, out: Path) -> None:
+    old = out.parent / f".{out.name}.old"
+    shutil.rmtree(old, ignore_errors=True)
+    if out.exists():
+        out.rename(old)
+    unfinished.rename(out)
+    shutil.rmtree(old, ignore_errors=True)

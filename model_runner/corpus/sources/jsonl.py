@@ -1,0 +1,73 @@
+"""A JSON object a line, plain or compressed."""
+
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import zstandard
+
+from model_runner.corpus.sources.field import field_text
+from model_runner.errors import RunnerError
+
+
+def read_jsonl(path: Path, field: str, part_field: str | None) -> Iterator[tuple[str, str | None]]:
+    """The text, and the part where a field for it is named, of each line. Blank lines are passed over.
+
+    Raises RunnerError, naming the line, for what is not UTF-8, not JSON, or has no text in the field, and
+    for a file without documents.
+    """
+    some = False
+    for number, line in _numbered_lines(path):
+        if line.strip():
+            some = True
+            where = f"{path}, line {number}"
+            fields = _object(line, where)
+            part = field_text(fields, part_field, where) if part_field else None
+            yield field_text(fields, field, where), part
+    if not some:
+        raise RunnerError(f"{path} is empty. Remove it, or put documents into it.")
+
+
+def _numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    number = 0
+    try:
+        with _opened(path) as file:
+            for number, line in enumerate(file, 1):
+                yield number, line
+    except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
+        raise RunnerError(
+            f"{path} cannot be read after line {number} ({error}). Check that it is whole and has the right ending."
+        ) from error
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    with path.open("rb") as raw:
+        if path.suffix == ".gz":
+            with gzip.open(raw) as file:
+                yield io.BufferedReader(file)
+        elif path.suffix == ".zst":
+            with zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as stream:
+                yield io.BufferedReader(stream)
+        else:
+            yield raw
+
+
+def _object(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        fields = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise RunnerError(f"{where}: byte 0x{byte:02x} is not UTF-8. Convert the file to UTF-8.") from error
+    except json.JSONDecodeError as error:
+        raise RunnerError(f"{where}: not valid JSON ({error.msg}). Each line must be one JSON object.") from error
+    except RecursionError as error:
+        raise RunnerError(f"{where}: JSON nested too deeply. Each line must be one JSON object.") from error
+    if not isinstance(fields, dict):
+        raise RunnerError(f"{where}: a {type(fields).__name__} where an object is expected.")
+    return fields
