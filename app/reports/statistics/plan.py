@@ -1,7 +1,8 @@
 """The plan of an analysis: everything that is decided before the first verdict."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, Self
 
 CannotDecide = Literal["no", "yes", "left_out"]
 Version = Literal["last", "first"]
@@ -21,8 +22,8 @@ class Plan:
     """Which version of an edited verdict counts: the last before the lock, or the first."""
     late_counts: bool = True
     """Whether a verdict given after its lease had run out counts."""
-    surplus_counts: bool = True
-    """Whether a verdict beyond the planned number for its neuron counts."""
+    surplus_counts: bool = False
+    """Whether a late verdict whose place had gone to somebody else meanwhile counts."""
     excluded_raters: frozenset[int] = frozenset()
     """Raters whose verdicts do not count, by a rule written down before unblinding."""
     shuffle: Shuffle = "size"
@@ -52,3 +53,15 @@ class Plan:
     def rater_kind(self) -> str:
         """The one kind of rater that enters the fractions."""
         return "simulated" if self.simulated else "human"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The plan as JSON takes it: what a study stores and its seal fixes."""
+        return asdict(self) | {"excluded_raters": sorted(self.excluded_raters)}
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """The plan that was stored. Raises ValueError for a field that this program does not know."""
+        unknown = sorted(set(values) - {field.name for field in fields(cls)})
+        if unknown:
+            raise ValueError(f"The plan says {unknown[0]!r}, which this program does not know.")
+        return cls(**{**values, "excluded_raters": frozenset(values.get("excluded_raters", ()))})
