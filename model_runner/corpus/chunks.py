@@ -9,7 +9,7 @@ from zlib import crc32
 from model_runner.corpus.cutting import pieces
 
 PARAGRAPH_GAP = re.compile(r"\n\s*\n")
-SENTENCE_GAP = re.compile(r"\n|[.!?]['\")\]]*\s+|[。！？।]")
+SENTENCE_GAP = re.compile(r"\n|(?<!\d)[.!?]['\")\]]*\s+|[。！？।]")
 WORD_GAP = re.compile(r"\s+")
 # Chinese and Japanese are written without spaces: there each character counts as a word.
 WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+")
@@ -61,5 +61,5 @@ def _joined(parts: list[tuple[str, list[int]]], alone: int, about: int) -> list[
             found[-1][1].extend(words)
         else:
             found.append(([text], list(words)))
-        open_ended = not by_itself and sum(words) % about != 0
+        open_ended = not by_itself and (not words or sum(words) % about != 0)
     return [("".join(texts), words) for texts, words in found]

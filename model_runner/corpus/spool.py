@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model_runner.corpus.documents import Document, clean
+from model_runner.errors import RunnerError
 
 ROW = np.dtype([("hash", "<u8"), ("more_hash", "<u8"), ("start", "<i8"), ("bytes", "<i8"), ("part", "<u2")])
+
+MOST_PARTS = 1 << 16
 
 
 def spool(documents: Iterable[Document], path: Path) -> tuple[NDArray[np.void], list[str]]:
@@ -26,11 +29,20 @@ def spool(documents: Iterable[Document], path: Path) -> tuple[NDArray[np.void], 
         for document in documents:
             content = clean(document.text).encode()
             if content.strip():
-                part = parts.setdefault(document.part, len(parts))
+                part = _part_number(document.part, parts)
                 for column, value in zip(columns, (*_hashes(content), file.tell(), len(content), part), strict=True):
                     column.append(value)
                 file.write(content)
     return _in_order(columns, parts)
+
+
+def _part_number(part: str, parts: dict[str, int]) -> int:
+    if part not in parts and len(parts) == MOST_PARTS:
+        raise RunnerError(
+            f"The part {part!r} is one too many: a corpus has at most {MOST_PARTS:,}. "
+            "Name a field with fewer kinds, such as a language, with --part-field."
+        )
+    return parts.setdefault(part, len(parts))
 
 
 def _hashes(content: bytes) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from model_runner.corpus.documents import Document
 
 HEADING = re.compile(r"^(?=#)", re.MULTILINE)
 SPEAKER = re.compile(r"\*\*(.+?)\*\*[ ]*\n")
-DIRECTION = re.compile(r"_([^_\n]+)_")
+DIRECTION = re.compile(r"_([^_\n]+)_|\*([^*\n]+)\*")
 FIRST_VERSE = re.compile(r"^\s+\d+001: (\d+),$", re.MULTILINE)
 
 
@@ -30,7 +30,7 @@ def _scenes(play: str) -> list[str]:
 
 def _without_markup(scene: str) -> str:
     scene = SPEAKER.sub(r"\1.\n", re.sub(r"^#+ +", "", scene))
-    return re.sub(r" +$", "", DIRECTION.sub(r"[\1]", scene), flags=re.MULTILINE)
+    return re.sub(r" +$", "", DIRECTION.sub(r"[\1\2]", scene), flags=re.MULTILINE)
 
 
 def scripture(wheel: ZipFile) -> Iterator[Document]:
