@@ -17,7 +17,7 @@ position      int    place in the rater's order, from 1 (default: order of rows)
 seconds       float  active seconds the verdict took; nan when unknown
 sitting       int    number of the rater's sitting, from 1 (default 1)
 late          bool   given after its lease had run out (default False)
-surplus       bool   beyond the planned number for its neuron (default False)
+surplus       bool   late, and its place had gone to somebody else meanwhile (default False)
 layer         int    the neuron's layer (default 0)
 """
 

@@ -1,0 +1,17 @@
+"""Figures of a report. Importing this loads altair and vl-convert: do it where a report is made, not at the top."""
+
+from app.reports.figures.drawing import Figure, inline, png, svg, vega_lite
+from app.reports.figures.forest import forest_figure
+from app.reports.figures.fractions import fraction_figure
+from app.reports.figures.strictness import strictness_figure
+
+__all__ = [
+    "Figure",
+    "forest_figure",
+    "fraction_figure",
+    "inline",
+    "png",
+    "strictness_figure",
+    "svg",
+    "vega_lite",
+]

@@ -1,0 +1,74 @@
+"""How often each rater says yes in each condition."""
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+
+from app.reports.figures import series
+from app.reports.figures.drawing import Chart, Figure, Row, Size, figure
+from app.reports.names import condition_name, in_order, percent
+from app.reports.statistics.strictness import Rater
+
+TITLE = "Called interpretable"
+
+
+def strictness_figure(
+    raters: Sequence[Rater], baseline: str, names: Mapping[int, str] | None = None, simulated: bool = False
+) -> Figure:
+    """A row a rater, strictest first, a mark a condition. `names` maps rater numbers to what the report calls them."""
+    called = {rater.rater: (names or {}).get(rater.rater, f"Rater {rater.rater}") for rater in raters}
+    rows = [_row(rater, called[rater.rater], part.condition) for rater in raters for part in rater.by_condition]
+    rows = [row for row in rows if row["n"]]
+    conditions = in_order((row["condition"] for row in rows), baseline)
+    label = "Fraction called interpretable by each rater in each condition. " + "; ".join(
+        f"{called[rater.rater]}: {percent(rater.fraction.value or 0)} of {rater.fraction.n}" for rater in raters
+    )
+    height = max(16 * len(conditions) + 10, 34) * len(called) + 84
+    order = list(called.values())
+    return figure("raters", f"{label}.", lambda size: _draw(rows, order, conditions, size), (height, height), simulated)
+
+
+def _row(rater: Rater, name: str, condition: str) -> Row:
+    fraction = next(part.fraction for part in rater.by_condition if part.condition == condition)
+    return {
+        "rater": name,
+        "condition": condition,
+        "n": fraction.n,
+        "fraction": fraction.value,
+        "low": fraction.low,
+        "high": fraction.high,
+    }
+
+
+def _draw(rows: Sequence[Row], raters: list[str], conditions: list[str], size: Size) -> Chart:
+    axis = alt.Axis(labelExpr=series.SHARE, values=[0, 0.2, 0.4, 0.6, 0.8, 1] if size.wide else [0, 0.5, 1], grid=True)
+    scale = alt.Scale(domain=[0, 1])
+    x = alt.X("fraction:Q", title=TITLE, scale=scale, axis=axis)
+    low = alt.X("low:Q", title=TITLE, scale=scale, axis=axis)
+    y_axis = alt.Axis(labelPadding=8, labelLimit=110, domain=False, ticks=False)
+    y = alt.Y("rater:N", sort=raters, title=None, axis=y_axis, scale=alt.Scale(paddingInner=0.25, paddingOuter=0.1))
+    order = conditions[::-1]
+    off = alt.YOffset("condition:N", sort=order, scale=alt.Scale(domain=order, paddingOuter=0.5, paddingInner=0.1))
+    hue, form = series.colour(conditions), series.shape(conditions)
+    base = alt.Chart(series.values(rows))
+    key = alt.Chart(series.values(_key(rows, raters[0], size)))
+    return alt.layer(
+        base.mark_rule(strokeWidth=1.5).encode(low, y, off, hue, x2="high:Q"),
+        series.point(base, 70).encode(x, y, off, hue, form),
+        key.mark_text(align=alt.expr("datum.align"), dx=alt.expr("datum.dx"), fontSize=12, fontWeight=600).encode(
+            alt.X("at:Q", title=TITLE, scale=scale, axis=axis), y, off, hue, text="name:N"
+        ),
+    )
+
+
+def _key(rows: Sequence[Row], first: str, size: Size) -> list[Row]:
+    """The names of the conditions, written beside the first rater's marks: right of them where there is room."""
+    named = []
+    for row in (row for row in rows if row["rater"] == first):
+        name = condition_name(row["condition"])
+        right = row["high"] + (len(name) * 7 + 12) / (size.width - 80) < 1
+        place = (
+            {"at": row["high"], "align": "left", "dx": 7} if right else {"at": row["low"], "align": "right", "dx": -7}
+        )
+        named.append(row | place | {"name": name})
+    return named

@@ -1,0 +1,48 @@
+"""Names that a reader knows for conditions, sizes and numbers."""
+
+from collections.abc import Iterable
+
+CONDITIONS = {
+    "gelu": "GELU",
+    "gelu_ln": "GELU + LN",
+    "solu": "SoLU",
+    "solu_ln": "SoLU + LN",
+    "legible": "Legible",
+}
+KNOWN = ("gelu", "solu_ln", "gelu_ln", "solu", "legible")
+"""The order of conditions after the baseline; it also gives each its colour and shape."""
+MINUS = "\u2212"
+
+
+def condition_name(condition: str) -> str:
+    """GELU for gelu; a condition we have no name for keeps its own."""
+    return CONDITIONS.get(condition, condition)
+
+
+def in_order(conditions: Iterable[str], baseline: str) -> list[str]:
+    """Conditions as figures and tables list them: the baseline, those we know, the rest by name."""
+    rank = {name: index for index, name in enumerate(KNOWN)}
+    return sorted(set(conditions), key=lambda name: (name != baseline, rank.get(name, len(KNOWN)), name))
+
+
+def size_name(parameters: int) -> str:
+    """A number of parameters as it is said: 812 k, 3.1 M, 13 M, 1.3 B."""
+    for unit, letter in ((1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if parameters >= 0.9995 * unit:
+            return (
+                f"{parameters / unit:.3g}\u00a0{letter}"
+                if parameters >= 99.5 * unit
+                else f"{parameters / unit:.2g}\u00a0{letter}"
+            )
+    return str(parameters)
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """0.574 as 57 %."""
+    return f"{100 * share:.{digits}f}\u00a0%".replace("-", MINUS)
+
+
+def points(difference: float) -> str:
+    """A difference of fractions in percentage points, with its sign: +22."""
+    text = f"{100 * difference:+.0f}"
+    return "0" if float(text) == 0 else text.replace("-", MINUS)

@@ -1,0 +1,105 @@
+"""Figures: well-formed, accessible, in the page's colours inline and in fixed ones as files."""
+
+import re
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.reports import figures
+from app.reports.figures import Figure
+from app.reports.figures.series import apart
+from app.reports.names import percent, points, size_name
+from app.reports.statistics.analysis import Analysis, analyse
+from app.reports.statistics.plan import Plan
+from tests.app.statistics.studies import study
+
+
+def analysis(sizes: tuple[int, ...], simulated: bool = False) -> Analysis:
+    table = study(sizes=sizes, neurons=20)
+    if simulated:
+        table = table.assign(rater_kind="simulated")
+    return analyse(table, Plan(baseline="gelu", resamples=200, simulated=simulated), seed=1)
+
+
+def drawings(simulated: bool = False) -> list[Figure]:
+    one, several = analysis((1000,), simulated), analysis((1000, 8000), simulated)
+    return [
+        figures.fraction_figure(one.arms, "gelu", simulated),
+        figures.fraction_figure(several.arms, "gelu", simulated),
+        figures.forest_figure(several.differences, simulated),
+        figures.strictness_figure(one.strictness, "gelu", {0: "Rater <A>"}, simulated),
+    ]
+
+
+def parts(drawing: Figure) -> list[ElementTree.Element]:
+    """Both drawings of a figure as the page holds them, parsed."""
+    markup = figures.inline(drawing).replace("<svg ", '<svg xmlns:xlink="http://www.w3.org/1999/xlink" ')
+    return list(ElementTree.fromstring(f"<div>{markup}</div>").iter("svg"))  # noqa: S314 - our own drawing
+
+
+@pytest.mark.parametrize("index", range(4))
+def test_inline_drawings(index: int) -> None:
+    drawing = drawings()[index]
+    wide, slim = parts(drawing)
+    assert wide.get("viewBox", "").startswith("0 0 640 ")
+    assert slim.get("viewBox", "").startswith("0 0 340 ")
+    for svg in (wide, slim):
+        assert svg.get("role") == "img"
+        assert svg.get("aria-label") == drawing.label
+        assert "SIMULATED" not in "".join(svg.itertext())
+    text = figures.inline(drawing)
+    assert "style=" not in text  # the page's policy forbids it
+    assert "var(--ink)" in text
+    ids = re.findall(r'id="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+
+
+def test_simulated_is_stamped_inside_the_figure() -> None:
+    for drawing in drawings(simulated=True):
+        assert drawing.label.startswith("SIMULATED.")
+        for svg in parts(drawing):
+            assert "SIMULATED" in "".join(svg.itertext())
+        assert "SIMULATED" in figures.svg(drawing)
+
+
+def test_conditions_differ_in_shape_and_are_named_on_the_marks() -> None:
+    drawing = figures.fraction_figure(analysis((1000, 8000)).arms, "gelu")
+    text = "".join(parts(drawing)[0].itertext())
+    assert "GELU" in text
+    assert "SoLU + LN" in text
+    assert '"square", "circle"' in str(drawing.wide).replace("'", '"')
+
+
+def test_files_have_fixed_colours() -> None:
+    drawing = drawings()[0]
+    assert "var(" not in figures.svg(drawing)
+    assert "var(" not in str(figures.vega_lite(drawing))
+    assert figures.png(drawing, scale=1).startswith(b"\x89PNG")
+
+
+def test_numbers_are_in_the_label() -> None:
+    found = analysis((1000,))
+    drawing = figures.fraction_figure(found.arms, "gelu")
+    assert f"GELU: {percent(found.arms[0].fraction.value or 0)}" in drawing.label
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
+def test_labels_are_moved_apart_in_order(places: list[float]) -> None:
+    moved = apart(places, 0.06)
+    ordered = [moved[index] for index in sorted(range(len(places)), key=lambda index: places[index])]
+    assert all(after - before >= 0.06 - 1e-9 for before, after in pairwise(ordered))
+
+
+def test_names() -> None:
+    assert [size_name(n) for n in (950, 812_345, 3_100_000, 13_000_000, 999_900, 1_300_000_000)] == [
+        "950",
+        "812\u00a0k",
+        "3.1\u00a0M",
+        "13\u00a0M",
+        "1\u00a0M",
+        "1.3\u00a0B",
+    ]
+    assert [points(x) for x in (0.224, -0.04, 0.001)] == ["+22", "\u22124", "0"]
