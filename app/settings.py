@@ -1,3 +1,4 @@
+from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
 
@@ -25,6 +26,14 @@ class Settings(BaseSettings):
     """How long a neuron waits for the rater who holds it before it is offered to another."""
     idle_minutes: int = 30
     """A stay of a rater ends after this long without a sign of life."""
+
+    @property
+    def lease(self) -> timedelta:
+        return timedelta(minutes=self.lease_minutes)
+
+    @property
+    def idle(self) -> timedelta:
+        return timedelta(minutes=self.idle_minutes)
 
 
 @lru_cache

@@ -16,8 +16,15 @@ class Verdict(StrEnum):
 
 class AssignmentState(StrEnum):
     HELD = "held"
+    """In the rater's hands, under a lease."""
     RATED = "rated"
+    """A verdict that fills a place."""
+    SURPLUS = "surplus"
+    """A verdict that came late, when the place had gone to somebody else."""
     RELEASED = "released"
+    """The lease ran out and the place went to somebody else; may be taken again."""
+    SKIPPED = "skipped"
+    """Given back because it could not be shown; not offered to this rater again."""
 
 
 class RatingAction(StrEnum):
@@ -34,6 +41,7 @@ class Assignment(Base):
         UniqueConstraint("rater_id", "item_id"),
         UniqueConstraint("rater_id", "position"),
         Index("ix_assignment_item_id_state", "item_id", "state"),
+        Index("ix_assignment_rater_id_state", "rater_id", "state", "position"),
     )
 
     id: Mapped[Id]

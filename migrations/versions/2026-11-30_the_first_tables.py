@@ -279,7 +279,17 @@ def upgrade() -> None:
         sa.Column("position", sa.Integer(), nullable=False),
         sa.Column(
             "state",
-            sa.Enum("held", "rated", "released", name="state", native_enum=False, create_constraint=True, length=24),
+            sa.Enum(
+                "held",
+                "rated",
+                "surplus",
+                "released",
+                "skipped",
+                name="state",
+                native_enum=False,
+                create_constraint=True,
+                length=24,
+            ),
             nullable=False,
         ),
         sa.Column("claimed_at", base.UtcDateTime(timezone=True), nullable=False),
@@ -297,6 +307,7 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("assignment", schema=None) as batch_op:
         batch_op.create_index("ix_assignment_item_id_state", ["item_id", "state"], unique=False)
+        batch_op.create_index("ix_assignment_rater_id_state", ["rater_id", "state", "position"], unique=False)
 
     op.create_table(
         "browser_session",
@@ -400,6 +411,7 @@ def downgrade() -> None:
     op.drop_table("sitting")
     op.drop_table("browser_session")
     with op.batch_alter_table("assignment", schema=None) as batch_op:
+        batch_op.drop_index("ix_assignment_rater_id_state")
         batch_op.drop_index("ix_assignment_item_id_state")
 
     op.drop_table("assignment")
