@@ -13,6 +13,7 @@ _SIGNED = re.compile(r"[\n\t\r\u00a0]")
 _ESCAPED = re.compile("[\x00\udc80-\udcff]")
 _FLAG_HALVES = range(0x1F1E6, 0x1F200)
 _SKIN_COLOURS = range(0x1F3FB, 0x1F400)
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _JOINER = "\u200d"
 
 
@@ -35,14 +36,19 @@ def line(texts: Sequence[bytes], levels: Sequence[int], peak: int, *, starts: bo
     edge cuts is left out, like the text beyond it.
     """
     raw = b"".join(texts)
-    shades = b"".join(bytes([level]) * len(text) for text, level in zip(texts, levels, strict=True))
+    shades = b"".join([bytes([level]) * len(text) for text, level in zip(texts, levels, strict=True)])
     start = sum(map(len, texts[:peak]))
     stop = start + len(texts[peak])
     if raw.isascii():
         return Line(raw.decode(), shades, start, stop)
     head = 0 if starts else _rest_of_a_character(raw)
     text, _ = codecs.utf_8_decode(raw[head:], "surrogateescape", ends)
-    return _whole(_by_character(text, shades[head:], start - head, stop - head))
+    peaks = bytes(start) + b"\1" * (stop - start) + bytes(len(raw) - stop)
+    shades, peaks = _by_character(text, shades[head:]), _by_character(text, peaks[head:])
+    if 1 not in peaks:  # a peak without text of its own
+        start = stop = len(codecs.utf_8_decode(raw[head:start], "surrogateescape", False)[0])
+        return Line(text, shades, start, stop)
+    return Line(text, shades, peaks.index(1), peaks.rindex(1) + 1)
 
 
 def cells(text: str) -> int:
@@ -78,28 +84,26 @@ def _rest_of_a_character(raw: bytes) -> int:
     return count
 
 
-def _by_character(text: str, shades: bytes, start: int, stop: int) -> Line:
-    """From a level a byte to a level a character."""
-    levels, at, first, last = bytearray(), 0, 0, 0
-    for character in text:
-        end = at + (1 if "\udc80" <= character <= "\udcff" else len(character.encode()))
-        levels.append(max(shades[at:end]))
-        first += end <= start
-        last += at < stop
-        at = end
-    return Line(text, bytes(levels), first, max(first, last))
+def _by_character(text: str, values: bytes) -> bytes:
+    """From a value a byte to a value a character: the highest of what the character, drawn whole, is made of."""
+    out, at = bytearray(), 0
+    for run in _NOT_ASCII.finditer(text):
+        before = run.start() - len(out)
+        out += values[at : at + before]
+        at += before
+        for character in run[0]:
+            end = at + _length(character)
+            out.append(max(values[at:end]))
+            at = end
+    out += values[at : at + len(text) - len(out)]
+    drawn_on = [at for run in _NOT_ASCII.finditer(text) for at in range(*run.span()) if extends(text, at)]
+    for at in drawn_on:
+        out[at] = max(out[at - 1 : at + 1])
+    for at in reversed(drawn_on):
+        out[at - 1] = out[at]
+    return bytes(out)
 
 
-def _whole(found: Line) -> Line:
-    """Characters that are drawn together are shaded together, and the peak takes them whole."""
-    text, levels, start, stop = found.text, bytearray(found.levels), found.start, found.stop
-    at = 0
-    while at < len(text):
-        end = at + 1
-        while end < len(text) and extends(text, end):
-            end += 1
-        levels[at:end] = bytes([max(levels[at:end])]) * (end - at)
-        if start < stop and at < stop and start < end:
-            start, stop = min(start, at), max(stop, end)
-        at = end
-    return Line(text, bytes(levels), start, stop)
+def _length(character: str) -> int:
+    """Bytes of a character in the source; a lone surrogate stands for one byte."""
+    return 1 if "\udc80" <= character <= "\udcff" else len(character.encode())

@@ -55,9 +55,9 @@ def pad(fragment: bytes, length: int) -> bytes:
 
 
 def maximum(snippets: Sequence[Shown]) -> float:
-    """The highest finite activation of the item; nothing is shaded where it is not above zero."""
-    finite = (float(value) for shown in snippets for value in shown.activations if isfinite(value))
-    return max(finite, default=0.0)
+    """The highest finite peak of the item; nothing is shaded where it is not above zero."""
+    peaks = (float(shown.activations[shown.peak]) for shown in snippets)
+    return max(filter(isfinite, peaks), default=0.0)
 
 
 def level(activation: float, top: float) -> int:
@@ -142,6 +142,7 @@ _SIGNS = {
     "x": r"[\x00\udc80-\udcff]",
 }
 _SIGN = re.compile("|".join(f"(?P<{name or 'n'}>{pattern})" for name, pattern in _SIGNS.items()))
+_PLAIN = re.compile(r"[ -%'-;=?-~]*")
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
 
 
@@ -150,7 +151,7 @@ def _shaded(text: Line, start: int, stop: int) -> str:
     out = []
     for run in _RUN.finditer(text.levels, start, stop):
         step, part = run[1][0], text.text[run.start() : run.end()]
-        sign = _SIGN.fullmatch(part) if step else None
+        sign = _SIGN.fullmatch(part) if step and not part.isalnum() else None
         if sign:
             out.append(_sign(sign, step))
         else:
@@ -169,6 +170,8 @@ def _peak(text: Line, step: int) -> str:
 
 def _visible(part: str) -> str:
     """Escaped text in which every character that cannot be seen carries a sign."""
+    if _PLAIN.fullmatch(part):
+        return part
     out, at = [], 0
     for sign in _SIGN.finditer(part):
         out += [part[at : sign.start()].translate(_ESCAPES), _sign(sign)]
