@@ -1,0 +1,1 @@
+"""Studies: what is drawn, how it is sealed, closed and unblinded."""

@@ -1,0 +1,165 @@
+"""Writing a frozen study down: its tables hold the items, and, encrypted, which neuron each of them is."""
+
+import secrets
+from typing import Any
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.orm import Session
+
+from app import log
+from app.errors import Conflict, Invalid
+from app.models import (
+    Arm,
+    Item,
+    ItemContent,
+    ItemKey,
+    ItemKind,
+    Placement,
+    Seat,
+    Study,
+)
+from app.models.base import new_code
+from app.settings import Settings
+from app.studies.freezing import Frozen
+from app.studies.key import create_key, decrypt, encrypt, load_key, padded
+from app.studies.seal import canonical, digest, item_key, leaf
+
+SECRET_BYTES = 32
+
+
+def new_secret() -> bytes:
+    """The secret of a draw: from the system's own source, never typed, seen or exported by anybody."""
+    return secrets.token_bytes(SECRET_BYTES)
+
+
+def create_study(
+    session: Session, settings: Settings, *, name: str, frozen: Frozen, actor: str, pilot: bool = False
+) -> Study:
+    """Write the study down, sealed and open for raters."""
+    name = name.strip()
+    if not name:
+        raise Invalid("A study needs a name.")
+    if session.scalars(select(Study.id).where(Study.name == name)).first() is not None:
+        raise Conflict(f"There is already a study named “{name}”. Choose another name.")
+    key = sealing_key(session, settings)
+    study = _study(name, frozen, key, pilot)
+    session.add(study)
+    session.flush()
+    session.add_all(_arm(study.id, arm, sealed) for arm, sealed in zip(frozen.arms, frozen.record.arms, strict=True))
+    items = _write_items(session, study, frozen, key)
+    _write_seats(session, study.id, frozen, items)
+    log.append(
+        session, study.id, actor, "study created",
+        seal=study.seal_root, plan=study.plan_digest, design=digest(study.design), items=len(items),
+        runs=sorted(arm.info.digest for arm in frozen.arms),
+    )  # fmt: skip
+    return study
+
+
+def sealing_key(session: Session, settings: Settings) -> bytes:
+    """The key of all studies. Made with the first one; afterwards it must be there, and be the same."""
+    newest = session.execute(select(Study.code, Study.sealed_secret).order_by(Study.id.desc()).limit(1)).first()
+    if newest is None and not settings.key_file.exists():
+        return create_key(settings.key_file)
+    key = load_key(settings.key_file)
+    if newest is not None:
+        decrypt(key, newest.sealed_secret, secret_context(newest.code))
+    return key
+
+
+def secret_context(study_code: str) -> str:
+    return f"secret {study_code}"
+
+
+def item_context(study_code: str, item_code: str) -> str:
+    return f"item {study_code} {item_code}"
+
+
+def _study(name: str, frozen: Frozen, key: bytes, pilot: bool) -> Study:
+    code, record = new_code(), frozen.record
+    return Study(
+        code=code, name=name, simulated=frozen.simulated, pilot=pilot, design=record.design, plan=record.plan,
+        plan_digest=record.parts["plan"], sources=_sources(frozen), seal_root=record.root, sealed_parts=record.parts,
+        sealed_secret=encrypt(key, frozen.secret, secret_context(code)), log_head=log.FIRST, log_lines=0,
+    )  # fmt: skip
+
+
+def _sources(frozen: Frozen) -> list[dict[str, Any]]:
+    """The runs read one corpus, so their sources are the same; several spellings are all kept."""
+    sources: list[dict[str, Any]] = []
+    for arm in frozen.arms:
+        sources += [source for source in arm.info.sources if source not in sources]
+    return sources
+
+
+def _arm(study_id: int, arm: Any, sealed: dict[str, Any]) -> Arm:
+    info = arm.info
+    return Arm(
+        study_id=study_id, name=info.name, condition=info.condition, size=info.size, seed=info.seed,
+        layers=info.layers, hidden=info.hidden, validation_loss=info.validation_loss, train_tokens=info.train_tokens,
+        run_path=str(arm.run.folder.resolve()), run_digest=info.digest, offer=sealed["offer"],
+    )  # fmt: skip
+
+
+def _write_items(session: Session, study: Study, frozen: Frozen, key: bytes) -> dict[str, int]:
+    """Write the items in the order of their codes, so that a row's number says nothing. Returns id by code."""
+    drawn = frozen.allocation.items
+    session.execute(
+        insert(Item),
+        [
+            {
+                "study_id": study.id,
+                "code": item.code,
+                "kind": ItemKind(item.kind),
+                "capacity": item.capacity,
+                "content_digest": frozen.record.contents[item.code],
+            }
+            for item in drawn
+        ],
+    )
+    ids = {row.code: row.id for row in session.execute(select(Item.code, Item.id).where(Item.study_id == study.id))}
+    for item in drawn:
+        if item.repeat_of:
+            session.execute(update(Item).where(Item.id == ids[item.code]).values(repeat_of=ids[item.repeat_of]))
+    session.execute(
+        insert(ItemContent),
+        [
+            {"item_id": ids[code], "fragment": both.narrow, "wide_fragment": both.wide}
+            for code, both in frozen.fragments.items()
+        ],
+    )
+    keys = [item_key(item) for item in drawn]
+    texts = padded([canonical(opened) for opened in keys])
+    session.execute(
+        insert(ItemKey),
+        [
+            {
+                "item_id": ids[opened["code"]],
+                "sealed": encrypt(key, text, item_context(study.code, opened["code"])),
+                "leaf": leaf(opened),
+            }
+            for opened, text in zip(keys, texts, strict=True)
+        ],
+    )
+    return ids
+
+
+def _write_seats(session: Session, study_id: int, frozen: Frozen, ids: dict[str, int]) -> None:
+    drawn = {item.code: item for item in frozen.allocation.items}
+    for order in frozen.allocation.seats:
+        seat = Seat(study_id=study_id, number=order.number, share=order.share)
+        session.add(seat)
+        session.flush()
+        session.execute(
+            insert(Placement),
+            [
+                {
+                    "seat_id": seat.id,
+                    "item_id": ids[code],
+                    "position": position,
+                    "unit_tag": drawn[code].tag,
+                    "kind": ItemKind(drawn[code].kind),
+                }
+                for position, code in enumerate(order.codes, start=1)
+            ],
+        )
