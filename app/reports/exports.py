@@ -1,0 +1,109 @@
+"""What may leave a study in its present state, as files."""
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from sqlalchemy.orm import Session
+
+from app.errors import NotFound, Refused
+from app.models import Study, StudyState
+from app.reports.formats import Format, Row, empty_warning, encode
+from app.reports.rows import read_rows
+from app.reports.seal_file import seal_file
+from app.reports.tables import DICTIONARY, TABLES, Table, dictionary, given_out_in, reached
+
+FORMATS: tuple[Format, ...] = ("csv", "parquet", "json")
+FORMAT = 1
+FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # so that the same export is the same bytes
+
+
+class File(NamedTuple):
+    """One file of an export."""
+
+    name: str
+    content: bytes
+
+
+class Export(NamedTuple):
+    """One table as a file, with what a person should be told about it."""
+
+    content: bytes
+    rows: int
+    warning: str
+    """Why an empty table is empty; else empty itself."""
+
+
+def table_of(study: Study, name: str) -> Table:
+    """The table as the study's state lets it out. Raises Refused with the sentence that says when it will be."""
+    table = TABLES.get(name)
+    if table is None:
+        raise NotFound
+    if not reached(study.state, table.since):
+        raise Refused(_not_yet(table))
+    return table.seen_in(study.state)
+
+
+def _not_yet(table: Table) -> str:
+    if table.since == StudyState.CLOSED:
+        when, why = "closed", "While it is open, only progress can be downloaded."
+    else:
+        when, why = "unblinded", "Until then it could give arms away."
+    return f"The table “{table.name}” can be downloaded once the study is {when}. {why}"
+
+
+def export(session: Session, study: Study, name: str, form: Format) -> Export:
+    """One table of the study."""
+    table = table_of(study, name)
+    rows = read_rows(session, study, table)
+    return Export(encode(table, rows, form, study.code), len(rows), "" if rows else empty_warning(table))
+
+
+def files(session: Session, study: Study) -> Iterator[File]:
+    """Everything that may leave the study now: every table in every format, the seal, what the columns mean."""
+    tables = given_out_in(study.state)
+    for table in tables:
+        rows = read_rows(session, study, table)
+        yield from _in_every_format(table, rows, study)
+    yield from _in_every_format(DICTIONARY, list(dictionary(tables)), study)
+    yield File("seal.json", as_json(seal_file(session, study)))
+
+
+def _in_every_format(table: Table, rows: list[Row], study: Study) -> Iterator[File]:
+    for form in FORMATS:
+        yield File(f"{table.name}.{form}", encode(table, rows, form, study.code))
+
+
+def empty_tables(session: Session, study: Study) -> list[str]:
+    """A sentence for every table that has no rows."""
+    tables = given_out_in(study.state)
+    return [empty_warning(table) for table in tables if not read_rows(session, study, table)]
+
+
+def as_json(thing: dict[str, Any]) -> bytes:
+    return (json.dumps(thing, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
+
+
+def zipped(parts: Iterator[File], folder: str) -> bytes:
+    """The files in one archive, under a folder; the same files give the same bytes."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for part in parts:
+            archive.writestr(zipfile.ZipInfo(f"{folder}/{part.name}", FIXED_DATE), part.content, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+def attachment(filename: str) -> dict[str, str]:
+    """The header that names a download, for any name (RFC 5987), with a plain fallback."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", filename).strip("-.") or "export"
+    return {"content-disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='')}"}
+
+
+def file_name(study: Study, what: str) -> str:
+    """A study's name and what the file is, without the characters that a file system refuses."""
+    name = re.sub(r'[\x00-\x1f\x7f/\\:*?"<>|]+', "-", study.name).strip(" -.") or study.code
+    return f"{name} {what}"

@@ -1,0 +1,217 @@
+"""The rows of every table of an export, in the order of its columns. Reads only."""
+
+import json
+from collections.abc import Callable, Iterator
+
+from sqlalchemy import ColumnElement, Select, Subquery, func, select
+from sqlalchemy.orm import Session, aliased
+
+from app.models import (
+    Arm,
+    Assignment,
+    Event,
+    Item,
+    ItemKey,
+    OpenedItem,
+    Placement,
+    Rater,
+    Rating,
+    RatingAction,
+    Seat,
+    Sitting,
+    Study,
+)
+from app.reports.formats import Cell, Row
+from app.reports.tables import Table
+
+
+def last_versions() -> Subquery:
+    """The number of the last version of every assignment."""
+    newest = func.max(Rating.version).label("version")
+    return select(Rating.assignment_id, newest).group_by(Rating.assignment_id).subquery()
+
+
+def standing() -> Select[Rating, Assignment]:
+    """The verdicts that stand: last versions that are no withdrawal."""
+    last = last_versions()
+    return (
+        select(Rating, Assignment)
+        .join(last, (last.c.assignment_id == Rating.assignment_id) & (last.c.version == Rating.version))
+        .join(Assignment, Assignment.id == Rating.assignment_id)
+        .where(Rating.action != RatingAction.WITHDRAWN)
+    )
+
+
+def standing_by(column: ColumnElement[int]) -> Subquery:
+    """How many verdicts stand, by item or by rater."""
+    found = standing().with_only_columns(column.label("id"), func.count().label("n"))
+    return found.group_by(column).subquery()
+
+
+def read_rows(session: Session, study: Study, table: Table) -> list[Row]:
+    """The table's rows, with only the columns that `table` shows."""
+    return [tuple(row[column.name] for column in table.columns) for row in READERS[table.name](session, study)]
+
+
+# Every reader gives its cells by name, so that a table cut to the study's state takes what it may show.
+Cells = dict[str, Cell]
+
+
+def _progress(session: Session, study: Study) -> Iterator[Cells]:
+    done = standing_by(Assignment.rater_id.expression)
+    stays = (
+        select(
+            Sitting.rater_id,
+            func.count().label("n"),
+            func.sum(Sitting.active_seconds).label("active"),
+            func.max(Sitting.last_seen_at).label("seen"),
+        )
+        .group_by(Sitting.rater_id)
+        .subquery()
+    )
+    statement = (
+        select(Rater, done.c.n, stays.c.n, stays.c.active, stays.c.seen)
+        .outerjoin(done, done.c.id == Rater.id)
+        .outerjoin(stays, stays.c.rater_id == Rater.id)
+        .where(Rater.study_id == study.id)
+        .order_by(Rater.id)
+    )
+    for rater, n, sittings, active, seen in session.execute(statement):
+        yield {
+            "rater": rater.code, "name": rater.name, "kind": rater.kind.value, "done": n or 0, "share": rater.share,
+            "sittings": sittings or 0, "active_seconds": active or 0.0, "last_seen_at": seen,
+        }  # fmt: skip
+
+
+def _ratings(session: Session, study: Study) -> Iterator[Cells]:
+    last = last_versions()
+    statement = (
+        select(Rating, Assignment, Rater, Item, Sitting.code, OpenedItem, Arm, last.c.version)
+        .join(Assignment, Assignment.id == Rating.assignment_id)
+        .join(last, last.c.assignment_id == Rating.assignment_id)
+        .join(Rater, Rater.id == Assignment.rater_id)
+        .join(Item, Item.id == Assignment.item_id)
+        .outerjoin(Sitting, Sitting.id == Rating.sitting_id)
+        .outerjoin(OpenedItem, OpenedItem.item_id == Item.id)
+        .outerjoin(Arm, Arm.id == OpenedItem.arm_id)
+        .where(Item.study_id == study.id)
+        .order_by(Rater.code, Assignment.position, Rating.version)
+    )
+    for rating, assignment, rater, item, sitting, opened, arm, newest in session.execute(statement):
+        yield {
+            "item": item.code, "rater": rater.code, "rater_kind": rater.kind.value,
+            "position": assignment.position, "version": rating.version,
+            "current": rating.version == newest and rating.action != RatingAction.WITHDRAWN,
+            "action": rating.action.value, "verdict": rating.verdict.value if rating.verdict else None,
+            "hypothesis": rating.hypothesis, "at": rating.at, "seconds": rating.seconds, "sitting": sitting,
+            "lined_up": rating.lined_up, "widened": rating.widened, "late": rating.late, "surplus": rating.surplus,
+            "kind": item.kind.value, **_unit(opened, arm),
+        }  # fmt: skip
+
+
+def _unit(opened: OpenedItem | None, arm: Arm | None) -> Cells:
+    """What is known of an item's unit once the study is unblinded."""
+    if opened is None or arm is None:
+        return dict.fromkeys(("arm", "condition", "size", "model_seed", "unit_kind", "layer", "neuron", "salt"))
+    return {
+        "arm": arm.name, "condition": arm.condition, "size": arm.size, "model_seed": arm.seed,
+        "unit_kind": opened.unit_kind, "layer": opened.layer, "neuron": opened.index, "salt": opened.salt,
+    }  # fmt: skip
+
+
+def _items(session: Session, study: Study) -> Iterator[Cells]:
+    done, repeated = standing_by(Assignment.item_id.expression), aliased(Item)
+    statement = (
+        select(Item, ItemKey.leaf, repeated.code, OpenedItem, Arm, done.c.n)
+        .outerjoin(ItemKey, ItemKey.item_id == Item.id)
+        .outerjoin(repeated, repeated.id == Item.repeat_of)
+        .outerjoin(OpenedItem, OpenedItem.item_id == Item.id)
+        .outerjoin(Arm, Arm.id == OpenedItem.arm_id)
+        .outerjoin(done, done.c.id == Item.id)
+        .where(Item.study_id == study.id)
+        .order_by(Item.code)  # never by id: that would be the order of the draw
+    )
+    for item, leaf, repeat_of, opened, arm, n in session.execute(statement):
+        yield {
+            "item": item.code, "capacity": item.capacity, "verdicts": n or 0, "kind": item.kind.value,
+            "phase": item.phase.value, "repeat_of": repeat_of, "content_digest": item.content_digest, "leaf": leaf,
+            **_unit(opened, arm),
+        }  # fmt: skip
+
+
+def raters_in_order(session: Session, study: Study) -> list[tuple[Rater, int | None]]:
+    """The raters with the numbers of their seats, in the order that gives them their letters."""
+    statement = select(Rater, Seat.number).outerjoin(Seat, Seat.rater_id == Rater.id).where(Rater.study_id == study.id)
+    found = [(rater, seat) for rater, seat in session.execute(statement)]
+    return sorted(found, key=lambda one: (one[1] is None, one[1] or 0, one[0].id))
+
+
+def letter(number: int) -> str:
+    """A, B, … Z, AA, AB, … for 0, 1, …: how the report names a rater."""
+    return (letter(number // 26 - 1) if number >= 26 else "") + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[number % 26]
+
+
+def _raters(session: Session, study: Study) -> Iterator[Cells]:
+    done = standing_by(Assignment.rater_id.expression)
+    counts: dict[int, int] = {rater: n for rater, n in session.execute(select(done.c.id, done.c.n))}
+    for number, (rater, seat) in enumerate(raters_in_order(session, study)):
+        yield {
+            "rater": rater.code, "letter": letter(number), "name": rater.name, "kind": rater.kind.value, "seat": seat,
+            "share": rater.share, "verdicts": counts.get(rater.id, 0), "created_at": rater.created_at,
+            "consented_at": rater.consented_at, "trained_at": rater.trained_at, "finished_at": rater.finished_at,
+            "deactivated_at": rater.deactivated_at, "withdrawn_at": rater.withdrawn_at,
+        }  # fmt: skip
+
+
+def _sittings(session: Session, study: Study) -> Iterator[Cells]:
+    statement = (
+        select(Sitting, Rater.code)
+        .join(Rater, Rater.id == Sitting.rater_id)
+        .where(Rater.study_id == study.id)
+        .order_by(Rater.code, Sitting.started_at, Sitting.id)
+    )
+    for sitting, rater in session.execute(statement):
+        yield {
+            "sitting": sitting.code, "rater": rater, "started_at": sitting.started_at,
+            "last_seen_at": sitting.last_seen_at, "active_seconds": sitting.active_seconds,
+            "ended_at": sitting.ended_at, "ended_by": sitting.ended_by,
+        }  # fmt: skip
+
+
+def _arms(session: Session, study: Study) -> Iterator[Cells]:
+    for arm in session.scalars(select(Arm).where(Arm.study_id == study.id).order_by(Arm.id)):
+        yield {
+            "arm": arm.name, "condition": arm.condition, "size": arm.size, "model_seed": arm.seed,
+            "layers": arm.layers, "hidden": arm.hidden, "validation_loss": arm.validation_loss,
+            "train_tokens": arm.train_tokens, "run_digest": arm.run_digest,
+        }  # fmt: skip
+
+
+def _placements(session: Session, study: Study) -> Iterator[Cells]:
+    statement = (
+        select(Seat.number, Placement, Item.code)
+        .join(Placement, Placement.seat_id == Seat.id)
+        .join(Item, Item.id == Placement.item_id)
+        .where(Seat.study_id == study.id)
+        .order_by(Seat.number, Placement.position)
+    )
+    for seat, placement, item in session.execute(statement):
+        yield {
+            "seat": seat, "position": placement.position, "item": item,
+            "kind": placement.kind.value, "unit_tag": placement.unit_tag,
+        }  # fmt: skip
+
+
+def _events(session: Session, study: Study) -> Iterator[Cells]:
+    for event in session.scalars(select(Event).where(Event.study_id == study.id).order_by(Event.line)):
+        yield {
+            "line": event.line, "at": event.at, "actor": event.actor, "what": event.what,
+            "detail": json.dumps(event.detail, ensure_ascii=False, sort_keys=True),
+            "previous": event.previous, "hash": event.hash,
+        }  # fmt: skip
+
+
+READERS: dict[str, Callable[[Session, Study], Iterator[Cells]]] = {
+    "progress": _progress, "ratings": _ratings, "items": _items, "raters": _raters, "sittings": _sittings,
+    "arms": _arms, "placements": _placements, "events": _events,
+}  # fmt: skip

@@ -1,0 +1,218 @@
+"""The tables of an export and what their columns mean: the data dictionary. Pure."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from app.models import StudyState
+
+Kind = Literal["text", "whole", "number", "time", "yes_no"]
+Name = Literal["progress", "ratings", "items", "raters", "sittings", "arms", "placements", "events", "dictionary"]
+
+OPEN, CLOSED, UNBLINDED = StudyState.OPEN, StudyState.CLOSED, StudyState.UNBLINDED
+ORDER = (OPEN, CLOSED, UNBLINDED)
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    kind: Kind
+    about: str
+    """What a cell says, in a sentence; goes into the data dictionary."""
+    since: StudyState = OPEN
+    """The state of the study from which on the column is given out."""
+
+
+@dataclass(frozen=True)
+class Table:
+    name: Name
+    about: str
+    since: StudyState
+    """The state of the study from which on the table is given out."""
+    columns: tuple[Column, ...]
+
+    def seen_in(self, state: StudyState) -> "Table":
+        """The table as it may be given out in this state."""
+        shown = tuple(column for column in self.columns if reached(state, column.since))
+        return Table(self.name, self.about, self.since, shown)
+
+
+def reached(state: StudyState, since: StudyState) -> bool:
+    return ORDER.index(state) >= ORDER.index(since)
+
+
+PROGRESS = Table(
+    "progress",
+    "How far each rater is. A row is a rater. The only table while the study is open; it says nothing about verdicts.",
+    OPEN,
+    (
+        Column("rater", "text", "The rater's random code."),
+        Column("name", "text", "What the administrator calls the rater."),
+        Column("kind", "text", "human, machine or simulated."),
+        Column("done", "whole", "Items with a verdict that stands."),
+        Column("share", "whole", "Items that are the rater's to rate; empty once they chose to go on beyond it."),
+        Column("sittings", "whole", "How many times the rater sat down."),
+        Column("active_seconds", "number", "Active time of all sittings together, in seconds."),
+        Column("last_seen_at", "time", "The last sign of life; empty if the rater never began."),
+    ),
+)
+
+RATINGS = Table(
+    "ratings",
+    "Every version of every verdict. A row is a version: given, edited or withdrawn.",
+    CLOSED,
+    (
+        Column("item", "text", "The item's code, the same for every rater and in every table."),
+        Column("rater", "text", "The rater's code."),
+        Column("rater_kind", "text", "human, machine or simulated."),
+        Column("position", "whole", "The how-manieth item of this rater it was, from 1."),
+        Column("version", "whole", "Version of this rater's verdict on this item, from 1."),
+        Column("current", "yes_no", "This is the last version, and it was not a withdrawal: the one that counts."),
+        Column("action", "text", "given, edited or withdrawn."),
+        Column("verdict", "text", "INTERPRETABLE, NOT_INTERPRETABLE or CANNOT_DECIDE; empty in a withdrawal."),
+        Column("hypothesis", "text", "What the rater thought the neuron responds to; may be empty."),
+        Column("at", "time", "When the server took it."),
+        Column("seconds", "number", "Server time between showing the item and this version, in seconds."),
+        Column("sitting", "text", "The sitting's code; empty when it is not known."),
+        Column("lined_up", "yes_no", "The snippets were lined up on their peaks."),
+        Column("widened", "yes_no", "The snippets were widened."),
+        Column("late", "yes_no", "Given after the lease on the item had run out."),
+        Column("surplus", "yes_no", "Beyond the planned number of verdicts for the item."),
+        Column("kind", "text", "The item's kind: neuron, mixed, direction, repeat, practice or check.", UNBLINDED),
+        Column("arm", "text", "The arm's name.", UNBLINDED),
+        Column("condition", "text", "The arm's condition, such as gelu or solu_ln.", UNBLINDED),
+        Column("size", "whole", "Parameters of the arm's model, embedding and unembedding aside.", UNBLINDED),
+        Column("layer", "whole", "The neuron's layer, from 0.", UNBLINDED),
+        Column("neuron", "whole", "The neuron's number in its layer, from 0.", UNBLINDED),
+    ),
+)
+
+ITEMS = Table(
+    "items",
+    "Every item of the study, rated or not. A row is an item.",
+    CLOSED,
+    (
+        Column("item", "text", "The item's code."),
+        Column("capacity", "whole", "How many raters were to rate it."),
+        Column("verdicts", "whole", "How many verdicts on it stand."),
+        Column("kind", "text", "neuron, mixed, direction, repeat, practice or check.", UNBLINDED),
+        Column("phase", "text", "practice, rating or check.", UNBLINDED),
+        Column("repeat_of", "text", "For a repeat, the code of the item it repeats; else empty.", UNBLINDED),
+        Column("arm", "text", "The arm's name.", UNBLINDED),
+        Column("condition", "text", "The arm's condition.", UNBLINDED),
+        Column("size", "whole", "Parameters of the arm's model, embedding and unembedding aside.", UNBLINDED),
+        Column("model_seed", "whole", "Training seed of the arm's model.", UNBLINDED),
+        Column("unit_kind", "text", "neuron or direction.", UNBLINDED),
+        Column("layer", "whole", "The unit's layer, from 0.", UNBLINDED),
+        Column("neuron", "whole", "The unit's number in its layer, from 0.", UNBLINDED),
+        Column("content_digest", "text", "SHA-256 of what raters were sent for the item.", UNBLINDED),
+        Column("salt", "text", "The salt of the item's leaf in the seal.", UNBLINDED),
+        Column("leaf", "text", "The item's leaf in the seal.", UNBLINDED),
+    ),
+)
+
+RATERS = Table(
+    "raters",
+    "Everybody who took up an invitation. A row is a rater.",
+    CLOSED,
+    (
+        Column("rater", "text", "The rater's code."),
+        Column("letter", "text", "The letter that stands for the rater in the report."),
+        Column("name", "text", "What the administrator calls the rater."),
+        Column("kind", "text", "human, machine or simulated."),
+        Column("seat", "whole", "The number of the rater's seat; empty without one."),
+        Column("share", "whole", "Items that were the rater's to rate; empty once they chose to go on beyond it."),
+        Column("verdicts", "whole", "Verdicts of the rater that stand."),
+        Column("created_at", "time", "When the link was first taken up."),
+        Column("consented_at", "time", "When the rater consented."),
+        Column("trained_at", "time", "When practice was finished; empty without practice."),
+        Column("finished_at", "time", "When the rater's share was done; empty if it never was."),
+        Column("deactivated_at", "time", "When an administrator deactivated the rater; the verdicts given stay."),
+        Column("withdrawn_at", "time", "When the rater withdrew consent; texts are gone then, counts stay."),
+    ),
+)
+
+SITTINGS = Table(
+    "sittings",
+    "Every stay of every rater. A row is a sitting.",
+    CLOSED,
+    (
+        Column("sitting", "text", "The sitting's code."),
+        Column("rater", "text", "The rater's code."),
+        Column("started_at", "time", "When it began."),
+        Column("last_seen_at", "time", "The last sign of life in it."),
+        Column("active_seconds", "number", "Sum of the gaps between signs of life, each capped, in seconds."),
+        Column("ended_at", "time", "When it ended; empty while it lasts."),
+        Column("ended_by", "text", "The administrator who ended it; empty when it ended by itself."),
+    ),
+)
+
+ARMS = Table(
+    "arms",
+    "The models that were compared. A row is an arm.",
+    UNBLINDED,
+    (
+        Column("arm", "text", "The arm's name."),
+        Column("condition", "text", "The MLP's kind: gelu, solu, solu_ln, gelu_ln, …"),
+        Column("size", "whole", "Parameters, embedding and unembedding aside."),
+        Column("model_seed", "whole", "Training seed."),
+        Column("layers", "whole", "Layers of the model."),
+        Column("hidden", "whole", "Neurons in each layer."),
+        Column("validation_loss", "number", "Nats a token on held-out text; empty when it is not known."),
+        Column("train_tokens", "whole", "Tokens the model was trained on."),
+        Column("run_digest", "text", "Digest of the run folder the snippets are from."),
+    ),
+)
+
+PLACEMENTS = Table(
+    "placements",
+    "Where every item stood in the sealed order of every seat. A row is a seat and an item.",
+    UNBLINDED,
+    (
+        Column("seat", "whole", "The seat's number, from 1."),
+        Column("position", "whole", "The place in the seat's order."),
+        Column("item", "text", "The item's code."),
+        Column("kind", "text", "The item's kind."),
+        Column("unit_tag", "text", "A keyed hash of the unit: equal for a neuron and its repeat."),
+    ),
+)
+
+EVENTS = Table(
+    "events",
+    "The study's log. A row is a line; each carries the hash of the one before.",
+    UNBLINDED,
+    (
+        Column("line", "whole", "The line's number, from 1."),
+        Column("at", "time", "When it was written."),
+        Column("actor", "text", "Who did it."),
+        Column("what", "text", "What was done."),
+        Column("detail", "text", "The particulars, as JSON; digests rather than texts."),
+        Column("previous", "text", "The hash of the line before."),
+        Column("hash", "text", "SHA-256 over this line and the hash of the one before."),
+    ),
+)
+
+DICTIONARY = Table(
+    "dictionary",
+    "What every column of an export means. A row is a column of a table.",
+    OPEN,
+    (
+        Column("table", "text", "The table."),
+        Column("column", "text", "The column."),
+        Column("kind", "text", "text, whole (a whole number), number, time (ISO 8601, UTC) or yes_no (true or false)."),
+        Column("about", "text", "What a cell says."),
+    ),
+)
+
+TABLES: dict[str, Table] = {
+    table.name: table for table in (PROGRESS, RATINGS, ITEMS, RATERS, SITTINGS, ARMS, PLACEMENTS, EVENTS)
+}
+
+
+def given_out_in(state: StudyState) -> list[Table]:
+    """The tables that may leave a study in this state, with the columns that may."""
+    return [table.seen_in(state) for table in TABLES.values() if reached(state, table.since)]
+
+
+def dictionary(tables: list[Table]) -> list[tuple[str, str, str, str]]:
+    """Rows of the data dictionary: table, column, kind, meaning."""
+    return [(table.name, column.name, column.kind, column.about) for table in tables for column in table.columns]
