@@ -1,5 +1,6 @@
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
@@ -53,6 +54,15 @@ def read_session(request: Request) -> Iterator[Session]:
         yield session
 
 
+OpenTransaction = Callable[[], AbstractContextManager[Session]]
+
+
+def separate_transactions(request: Request) -> OpenTransaction:
+    """Transactions apart from the request's own, one after another: each is kept even if the request is refused."""
+    return partial(transaction, request.app.state.engine)
+
+
+SeparateTransactions = Annotated[OpenTransaction, Depends(separate_transactions)]
 # scope="function": the commit happens before the response leaves, so a failed commit is a 500.
 WriteSession = Annotated[Session, Depends(write_session, scope="function")]
 ReadSession = Annotated[Session, Depends(read_session, scope="function")]

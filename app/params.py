@@ -1,7 +1,9 @@
 from typing import Annotated
 
-from fastapi import Form, Path
+from fastapi import Depends, Form, Path, Request
 from pydantic import AfterValidator
+
+from app.settings import Settings
 
 
 def _no_nul(text: str) -> str:
@@ -15,3 +17,11 @@ Code = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 """A random public code: of a study, an assignment, a sitting, an invitation."""
 FormText = Annotated[str, Form(max_length=10_000), NoNul]
 ShortText = Annotated[str, Form(max_length=200), NoNul]
+
+
+def _settings(request: Request) -> Settings:
+    settings: Settings = request.app.state.settings
+    return settings
+
+
+AppSettings = Annotated[Settings, Depends(_settings)]

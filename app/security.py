@@ -8,7 +8,7 @@ from typing import Annotated
 from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
 from fastapi import Depends, Request, Response
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session, joinedload
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
@@ -59,6 +59,12 @@ def let_in(session: Session, response: Response, person: Administrator | Rater, 
         cookie, token, max_age=int(LIFETIME.total_seconds()), path=path or "/",
         httponly=True, samesite="lax", secure=secure,
     )  # fmt: skip
+
+
+def let_out(request: Request, session: Session, response: Response, cookie: str, *, path: str) -> None:
+    """Forget this browser, on both sides."""
+    session.execute(delete(BrowserSession).where(BrowserSession.token_hash == token_hash(request.cookies.get(cookie, ""))))
+    response.delete_cookie(cookie, path=path or "/", httponly=True, samesite="lax")
 
 
 def _browser_session(request: Request, session: Session, cookie: str) -> BrowserSession | None:

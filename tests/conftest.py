@@ -2,6 +2,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import Engine, create_engine, make_url, text
 from sqlalchemy.orm import Session
 
-from app.db import open_engine, read_session, write_session
+from app.db import open_engine, read_session, separate_transactions, write_session
 from app.main import create_app
 from app.migrate import upgrade
 from app.settings import Settings
@@ -81,6 +82,7 @@ def client(session: Session, settings: Settings) -> Iterator[TestClient]:
 
     app.dependency_overrides[write_session] = fresh
     app.dependency_overrides[read_session] = fresh
+    app.dependency_overrides[separate_transactions] = lambda: contextmanager(fresh)
     with TestClient(app, follow_redirects=False) as client:
         yield client
 
