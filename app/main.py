@@ -8,6 +8,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from app.db import open_engine
 from app.errors import AppError, SignedOut
+from app.raters.routes import router as raters_router
 from app.security import SameOriginWrites, SecurityHeaders
 from app.settings import Settings, get_settings
 from app.static import router as static_router
@@ -31,6 +32,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_exception_handler(HTTPException, show_http_error)
     app.add_exception_handler(RequestValidationError, show_validation_error)
     app.include_router(static_router)
+    app.include_router(raters_router)
     return app
 
 

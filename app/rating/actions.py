@@ -4,7 +4,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app import clock
-from app.errors import Conflict, Invalid, NotFound
+from app.errors import Conflict, Invalid, NotFound, Refused
 from app.models import (
     Assignment,
     AssignmentState,
@@ -191,7 +191,10 @@ def _lock(session: Session, rater: Rater) -> StudyState:
     """One request of a rater at a time: a second tab and a double click wait here, and see what the first one did."""
     row = select(Rater, Study.state).join(Study, Study.id == Rater.study_id).where(Rater.id == rater.id)
     locked = row.with_for_update(of=Rater, key_share=True).execution_options(populate_existing=True)
-    return session.execute(locked).one()[1]
+    state = session.execute(locked).one()[1]
+    if rater.deactivated_at is not None:
+        raise Refused("This browser is no longer let in. Ask the person who sent you the link.")
+    return state
 
 
 def _own(session: Session, rater: Rater, code: str) -> Assignment:

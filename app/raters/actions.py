@@ -1,0 +1,181 @@
+from datetime import datetime
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from app import clock, log
+from app.errors import Conflict, Invalid, NotFound, Refused
+from app.models import (
+    Assignment,
+    AssignmentState,
+    BrowserSession,
+    Invitation,
+    Rater,
+    RaterKind,
+    Seat,
+    Sitting,
+    Study,
+    StudyState,
+)
+from app.raters.invitations import numbered, refusal
+from app.raters.queries import invitation_by_token, link_is, rater_of
+from app.security import new_token, token_hash
+
+UNKNOWN_LINK = "This link leads nowhere. Check that it was copied whole, or ask the person who sent it to you."
+CLOSED = "This study is closed, so nobody can join it any more."
+DEACTIVATED = "This link no longer lets you in. Ask the person who sent it to you."
+
+
+def invite(
+    session: Session,
+    study: Study,
+    name: str,
+    *,
+    actor: str,
+    kind: RaterKind | None = None,
+    reusable: bool = False,
+    expires_at: datetime | None = None,
+) -> str:
+    """Make a link; returns its token, which is kept nowhere and so can be shown only now.
+
+    The kind is the study's unless it is given: people never rate in a simulated study, nor programs among people.
+    """
+    kind = kind or (RaterKind.SIMULATED if study.simulated else RaterKind.HUMAN)
+    name = name.strip()
+    if not name:
+        raise Invalid("A link needs a name, so that you can tell raters apart.")
+    _check_kind(study, kind)
+    if study.state is not StudyState.OPEN:
+        raise Conflict(CLOSED)
+    if name in _names(session, study):
+        raise Conflict(f"There is already a link or a rater named “{name}” in this study. Choose another name.")
+    token = new_token()
+    invitation = Invitation(
+        study_id=study.id, token_hash=token_hash(token), name=name, kind=kind, reusable=reusable,
+        created_at=clock.now(), expires_at=expires_at,
+    )  # fmt: skip
+    session.add(invitation)
+    session.flush()
+    log.append(session, study.id, actor, "link made", link=invitation.code, kind=kind.value, reusable=reusable)
+    return token
+
+
+def revoke(session: Session, study: Study, invitation_code: str, *, actor: str) -> None:
+    """The link lets nobody in any more. Who is in already stays in."""
+    mine = select(Invitation).where(Invitation.study_id == study.id, Invitation.code == invitation_code)
+    invitation = session.scalars(mine).one_or_none()
+    if invitation is None:
+        raise NotFound()
+    if invitation.revoked_at is None:
+        invitation.revoked_at = clock.now()
+        log.append(session, study.id, actor, "link withdrawn", link=invitation.code)
+
+
+def join(session: Session, token: str) -> Rater:
+    """Somebody opened a link and consents: a new rater on the lowest free seat, or the one whose own link it is."""
+    at = clock.now()
+    invitation = _locked_invitation(session, token)
+    if sentence := refusal(link_is(session, invitation, at)):
+        raise Refused(sentence)
+    known = rater_of(session, invitation)
+    if known is not None:
+        if known.deactivated_at is not None:
+            raise Refused(DEACTIVATED)
+        return known
+    study = session.get_one(Study, invitation.study_id)
+    if study.state is not StudyState.OPEN:
+        raise Conflict(CLOSED)
+    _check_kind(study, invitation.kind)
+    return _seat_new_rater(session, study, invitation, at)
+
+
+def deactivate(session: Session, study: Study, rater_code: str, *, actor: str) -> None:
+    """Shut a rater out. The verdicts stay and count; what was in hand and the seat go back."""
+    rater = _rater(session, study, rater_code)
+    if rater.deactivated_at is not None:
+        return
+    at = clock.now()
+    rater.deactivated_at = at
+    held = select(Assignment).where(Assignment.rater_id == rater.id, Assignment.state == AssignmentState.HELD)
+    for assignment in session.scalars(held):
+        assignment.state = AssignmentState.RELEASED
+    for sitting in session.scalars(select(Sitting).where(Sitting.rater_id == rater.id, Sitting.ended_at.is_(None))):
+        sitting.ended_at, sitting.ended_by = at, actor
+    session.execute(delete(BrowserSession).where(BrowserSession.rater_id == rater.id))
+    seat = session.scalars(select(Seat).where(Seat.rater_id == rater.id)).one_or_none()
+    if seat is not None:
+        seat.rater_id = None
+    log.append(session, study.id, actor, "rater deactivated", rater=rater.code, seat=seat.number if seat else None)
+
+
+def end_sitting(session: Session, study: Study, sitting_code: str, *, actor: str) -> None:
+    """The rater keeps everything and is asked to begin again."""
+    sitting = _sitting(session, study, sitting_code)
+    if sitting.ended_at is not None:
+        raise Conflict("This session has ended already.")
+    sitting.ended_at, sitting.ended_by = clock.now(), actor
+    log.append(session, study.id, actor, "session ended", sitting=sitting.code)
+
+
+def reopen_sitting(session: Session, study: Study, sitting_code: str, *, actor: str) -> None:
+    """Take an ended sitting up again, if no newer one has begun. The time between does not count as work."""
+    sitting = _sitting(session, study, sitting_code)
+    newer = select(Sitting.id).where(Sitting.rater_id == sitting.rater_id, Sitting.id > sitting.id)
+    if session.scalars(newer.limit(1)).first() is not None:
+        raise Conflict("The rater has begun a newer session, so this one stays as it is.")
+    sitting.ended_at = sitting.ended_by = None
+    sitting.last_seen_at = clock.now()
+    log.append(session, study.id, actor, "session re-opened", sitting=sitting.code)
+
+
+def _check_kind(study: Study, kind: RaterKind) -> None:
+    if study.simulated and kind is not RaterKind.SIMULATED:
+        raise Refused("This study is simulated: only programs take part in it. Make another study for people.")
+    if not study.simulated and kind is RaterKind.SIMULATED:
+        raise Refused("Simulated raters belong in a simulated study. This one is for people.")
+
+
+def _names(session: Session, study: Study) -> set[str]:
+    links = select(Invitation.name).where(Invitation.study_id == study.id, Invitation.revoked_at.is_(None))
+    return {*session.scalars(links), *session.scalars(select(Rater.name).where(Rater.study_id == study.id))}
+
+
+def _locked_invitation(session: Session, token: str) -> Invitation:
+    """Two openings of one link at the same instant follow one another."""
+    found = invitation_by_token(session, token)
+    if found is None:
+        raise NotFound(UNKNOWN_LINK)
+    session.refresh(found, with_for_update={"key_share": True})
+    return found
+
+
+def _seat_new_rater(session: Session, study: Study, invitation: Invitation, at: datetime) -> Rater:
+    free = select(Seat).where(Seat.study_id == study.id, Seat.rater_id.is_(None)).order_by(Seat.number).limit(1)
+    seat = session.scalars(free.with_for_update(skip_locked=True)).one_or_none()
+    if seat is None:
+        raise Conflict("All places of this study are taken. Tell the person who sent you the link.")
+    names = set(session.scalars(select(Rater.name).where(Rater.study_id == study.id)))
+    rater = Rater(
+        study_id=study.id, invitation_id=invitation.id, kind=invitation.kind,
+        name=numbered(invitation.name, names), share=seat.share, created_at=at, consented_at=at,
+    )  # fmt: skip
+    session.add(rater)
+    session.flush()
+    seat.rater_id = rater.id
+    log.append(session, study.id, f"rater {rater.code}", "rater joined", seat=seat.number)
+    return rater
+
+
+def _rater(session: Session, study: Study, code: str) -> Rater:
+    rater = session.scalars(select(Rater).where(Rater.study_id == study.id, Rater.code == code)).one_or_none()
+    if rater is None:
+        raise NotFound()
+    return rater
+
+
+def _sitting(session: Session, study: Study, code: str) -> Sitting:
+    mine = select(Sitting).join(Rater, Rater.id == Sitting.rater_id)
+    sitting = session.scalars(mine.where(Rater.study_id == study.id, Sitting.code == code)).one_or_none()
+    if sitting is None:
+        raise NotFound()
+    return sitting

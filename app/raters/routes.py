@@ -1,0 +1,108 @@
+from datetime import timedelta
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Form, Request, Response
+
+from app import clock
+from app.db import ReadSession, WriteSession
+from app.errors import Conflict, Invalid, NotFound, Refused
+from app.models import Administrator, StudyState
+from app.params import Code, ShortText
+from app.raters import actions
+from app.raters.invitations import refusal
+from app.raters.queries import invitation_by_token, link_is, rater_of, study_by_code, study_state_of
+from app.security import WritingAdministrator, find_rater, let_in
+from app.web import address, redirect, render
+
+router = APIRouter()
+
+
+@router.get("/join/{token}")
+def welcome(request: Request, session: ReadSession, token: Code) -> Response:
+    """What a rater reads before taking part. Says nothing about the study: an invitation is a place where it leaks."""
+    invitation = invitation_by_token(session, token)
+    if invitation is None:
+        raise NotFound(actions.UNKNOWN_LINK)
+    if sentence := refusal(link_is(session, invitation, clock.now())):
+        raise Refused(sentence)
+    returning = rater_of(session, invitation) is not None
+    if not returning and study_state_of(session, invitation) is not StudyState.OPEN:
+        raise Conflict(actions.CLOSED)
+    return render(request, "raters/welcome.html", block="main", token=token, returning=returning)
+
+
+@router.post("/join/{token}")
+def join(
+    request: Request, session: WriteSession, token: Code, consent: Annotated[Literal["yes"] | None, Form()] = None
+) -> Response:
+    invitation = invitation_by_token(session, token)
+    here = find_rater(request, session)
+    if here is not None and invitation is not None and here.invitation_id == invitation.id:
+        return redirect(request, "/rate")
+    returning = invitation is not None and rater_of(session, invitation) is not None
+    if not returning and consent is None:
+        raise Invalid("Please tick the box that says you have read this and want to take part. Go back to do it.")
+    rater = actions.join(session, token)
+    response = redirect(request, "/rate")
+    let_in(session, response, rater, secure=request.app.state.settings.secure_cookies, path=address(request, "/"))
+    return response
+
+
+@router.post("/studies/{study_code}/raters")
+def invite(
+    request: Request,
+    session: WriteSession,
+    administrator: WritingAdministrator,
+    study_code: Code,
+    name: ShortText,
+    reusable: Annotated[bool, Form()] = False,
+    days: Annotated[Literal["", "7", "30", "90"], Form()] = "",
+) -> Response:
+    """Make a link and show its address, this once."""
+    require_manager(administrator)
+    study = study_by_code(session, study_code)
+    expires_at = clock.now() + timedelta(days=int(days)) if days else None
+    token = actions.invite(session, study, name, actor=administrator.name, reusable=reusable, expires_at=expires_at)
+    link = f"{request.url.scheme}://{request.url.netloc}{address(request, f'/join/{token}')}"
+    return render(
+        request, "raters/invited.html", block="main",
+        study=study, label=name, link=link, reusable=reusable, expires_at=expires_at,
+    )  # fmt: skip
+
+
+@router.post("/studies/{study_code}/links/{link_code}/revoke")
+def revoke(
+    request: Request, session: WriteSession, administrator: WritingAdministrator, study_code: Code, link_code: Code
+) -> Response:
+    require_manager(administrator)
+    actions.revoke(session, study_by_code(session, study_code), link_code, actor=administrator.name)
+    return redirect(request, f"/studies/{study_code}")
+
+
+@router.post("/studies/{study_code}/raters/{rater_code}/deactivate")
+def deactivate(
+    request: Request, session: WriteSession, administrator: WritingAdministrator, study_code: Code, rater_code: Code
+) -> Response:
+    require_manager(administrator)
+    actions.deactivate(session, study_by_code(session, study_code), rater_code, actor=administrator.name)
+    return redirect(request, f"/studies/{study_code}")
+
+
+@router.post("/studies/{study_code}/sittings/{sitting_code}/{what}")
+def end_or_reopen(
+    request: Request,
+    session: WriteSession,
+    administrator: WritingAdministrator,
+    study_code: Code,
+    sitting_code: Code,
+    what: Literal["end", "reopen"],
+) -> Response:
+    require_manager(administrator)
+    act = actions.end_sitting if what == "end" else actions.reopen_sitting
+    act(session, study_by_code(session, study_code), sitting_code, actor=administrator.name)
+    return redirect(request, f"/studies/{study_code}")
+
+
+def require_manager(administrator: Administrator) -> None:
+    if not administrator.may_manage:
+        raise Refused("Your account may not manage studies. Ask an administrator who may.")
