@@ -80,7 +80,7 @@ def _study(name: str, frozen: Frozen, key: bytes, pilot: bool) -> Study:
     return Study(
         code=code, name=name, simulated=frozen.simulated, pilot=pilot, design=record.design, plan=record.plan,
         plan_digest=record.parts["plan"], sources=_sources(frozen), seal_root=record.root, sealed_parts=record.parts,
-        sealed_secret=encrypt(key, frozen.secret, secret_context(code)), log_head=log.FIRST, log_lines=0,
+        sealed_secret=encrypt(key, frozen.secret.hex().encode(), secret_context(code)), log_head=log.FIRST, log_lines=0,
     )  # fmt: skip
 
 

@@ -1,0 +1,1 @@
+"""Administrators: who they are, and how they sign in."""

@@ -1,0 +1,74 @@
+import secrets
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app import clock
+from app.administrators.signing_in import waits_until
+from app.db import OpenTransaction
+from app.errors import Conflict, Invalid, Refused
+from app.models import Administrator
+from app.security import hash_password, password_matches
+
+SHORTEST_PASSWORD = 10
+NO_FIT = (
+    "This name and password do not fit, or there were too many tries. "
+    "After many tries a name has to wait, at most 15 minutes."
+)
+"""One sentence for every reason, so that it does not say which names exist."""
+NOBODY = hash_password(secrets.token_urlsafe(16))
+"""Compared with where there is no such administrator, so that the answer takes as long."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    administrator_id: int | None
+    """None where nobody has this name, or the name has to wait."""
+    password_hash: str
+
+
+def add_administrator(
+    session: Session, name: str, password: str, *, may_manage: bool = True, may_unblind: bool = True
+) -> Administrator:
+    name = name.strip()
+    if not name:
+        raise Invalid("An administrator needs a name.")
+    if len(password) < SHORTEST_PASSWORD:
+        raise Invalid(f"The password has {len(password)} characters; it needs at least {SHORTEST_PASSWORD}.")
+    if session.scalars(select(Administrator.id).where(Administrator.name == name)).first() is not None:
+        raise Conflict(f"There is already an administrator named “{name}”.")
+    administrator = Administrator(
+        name=name, password_hash=hash_password(password), may_manage=may_manage, may_unblind=may_unblind
+    )
+    session.add(administrator)
+    session.flush()
+    return administrator
+
+
+def check_password(transactions: OpenTransaction, name: str, password: str) -> int:
+    """The id of the administrator with this name and password. Raises Refused in one sentence for every reason.
+
+    A try is counted, in a transaction of its own, before the password is looked at: so it survives the refusal,
+    and tries that come at the same time count too. The slow comparison holds no transaction open.
+    """
+    with transactions() as session:
+        attempt = _count_try(session, name)
+    fits = password_matches(attempt.password_hash, password)
+    if not fits or attempt.administrator_id is None:
+        raise Refused(NO_FIT)
+    with transactions() as session:
+        administrator = session.get_one(Administrator, attempt.administrator_id)
+        administrator.failed_sign_ins, administrator.locked_until = 0, None
+    return attempt.administrator_id
+
+
+def _count_try(session: Session, name: str) -> Attempt:
+    at = clock.now()
+    named = select(Administrator).where(Administrator.name == name, Administrator.deactivated_at.is_(None))
+    administrator = session.scalars(named.with_for_update()).one_or_none()
+    if administrator is None or (administrator.locked_until and administrator.locked_until > at):
+        return Attempt(None, NOBODY)
+    administrator.failed_sign_ins += 1
+    administrator.locked_until = waits_until(administrator.failed_sign_ins, at)
+    return Attempt(administrator.id, administrator.password_hash)

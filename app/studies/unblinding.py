@@ -1,0 +1,95 @@
+"""What is checked before a study is unblinded, and shown to who is about to do it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.log import first_broken_line
+from app.models import Event, Study, StudyState
+from app.studies.opening import Opened
+from app.studies.queries import count_held, count_verdicts, count_wanted, first_verdict_at, verdicts_digest
+from app.studies.seal import digest
+
+
+class Check(NamedTuple):
+    """One line of the list."""
+
+    good: bool
+    what: str
+    """A sentence that is true as things stand."""
+    detail: str
+    bars: bool
+    """Where it is not good, the study cannot be unblinded."""
+
+
+def checks(session: Session, study: Study, opened: Opened) -> list[Check]:
+    """All of them. Nothing of the allocation is in any sentence."""
+    events = session.scalars(select(Event).where(Event.study_id == study.id).order_by(Event.line)).all()
+    return [
+        _closed(session, study),
+        _plan(session, study),
+        _allocation(study, opened),
+        _unchanged(session, study, events),
+        _log(study, events),
+        _leases(session, study),
+    ]
+
+
+def bars(found: list[Check]) -> list[str]:
+    """The sentences of what keeps the study sealed."""
+    return [f"{check.what}. {check.detail}" for check in found if check.bars and not check.good]
+
+
+def _closed(session: Session, study: Study) -> Check:
+    done, wanted = count_verdicts(session, study), count_wanted(session, study)
+    verdicts = f"{done} of {wanted} verdicts."
+    if study.state is StudyState.OPEN:
+        return Check(False, "The study is still open", f"{verdicts} Close it first.", True)
+    return Check(True, "The study is closed", f"{study.closed_at:%-d %B %Y, %H:%M} UTC. {verdicts}", True)
+
+
+def _plan(session: Session, study: Study) -> Check:
+    first = first_verdict_at(session, study)
+    fixed = digest(study.plan) == study.plan_digest and (first is None or study.created_at <= first)
+    what = "The plan was fixed before the first verdict" if fixed else "The plan is not the one that was fixed"
+    return Check(fixed, what, f"{study.created_at:%-d %B %Y, %H:%M} UTC, {study.plan_digest}", True)
+
+
+def _allocation(study: Study, opened: Opened) -> Check:
+    if opened.faults:
+        more = f" And {len(opened.faults) - 3} more." if len(opened.faults) > 3 else ""
+        return Check(False, "The allocation is not the one that was sealed", " ".join(opened.faults[:3]) + more, True)
+    return Check(True, "The allocation is the one that was sealed", study.seal_root, True)
+
+
+def _unchanged(session: Session, study: Study, events: Sequence[Event]) -> Check:
+    closed = [event for event in events if event.what == "study closed"]
+    now = verdicts_digest(session, study)
+    if closed and closed[-1].detail.get("digest") == now:
+        return Check(True, "The verdicts are as they were at closing", now, True)
+    return Check(
+        False,
+        "The verdicts are not fixed",
+        "They are compared with those at closing.",
+        study.state is StudyState.CLOSED,
+    )
+
+
+def _log(study: Study, events: Sequence[Event]) -> Check:
+    broken = first_broken_line(events)
+    if broken is None and len(events) == study.log_lines and (not events or events[-1].hash == study.log_head):
+        lines = f"{len(events)} lines, each carrying the hash of the one before."
+        return Check(True, "The log is whole", lines, True)
+    where = f"Line {broken} does not follow from the one before." if broken else "Its end is missing."
+    return Check(False, "The log is not whole", where, True)
+
+
+def _leases(session: Session, study: Study) -> Check:
+    held = count_held(session, study)
+    if held == 0:
+        return Check(True, "Nobody holds a neuron", "Every neuron that was shown has its verdict or went back.", False)
+    return Check(
+        False, f"{held} were shown and have no verdict", "They stay without one once the study is unblinded.", False
+    )
