@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from model_runner import tokenizer as bpe
 from model_runner.corpus import store
 from model_runner.corpus.documents import Document
-from model_runner.corpus.duplicates import BAND_ROWS, THRESHOLD, find_clusters
+from model_runner.corpus.duplicates import BAND_ROWS, SHORT_THRESHOLD, SHORT_TOKENS, THRESHOLD, find_clusters
 from model_runner.corpus.encoding import Encoded, encode
 from model_runner.corpus.folder import appearing
 from model_runner.corpus.info import SPLITS, CorpusInfo, Source, write_info
@@ -135,7 +135,8 @@ def _write_documents(
 def _write_clusters(folder: Path, signatures: Path) -> None:
     chunks = np.load(folder / store.CHUNKS, mmap_mode="r+")
     shape = (len(chunks), PERMUTATIONS)
-    clusters = find_clusters(np.memmap(signatures, np.uint32, "r", shape=shape), np.array(chunks["document"]))
+    tokens = chunks["end"] - chunks["start"]
+    clusters = find_clusters(np.memmap(signatures, np.uint32, "r", shape=shape), np.array(chunks["document"]), tokens)
     chunks["cluster"] = clusters.cluster
     chunks["cluster_documents"] = clusters.documents
     chunks.flush()
@@ -163,6 +164,8 @@ def _info(
             "permutations": PERMUTATIONS,
             "band_rows": BAND_ROWS,
             "threshold": THRESHOLD,
+            "short_tokens": SHORT_TOKENS,
+            "short_threshold": SHORT_THRESHOLD,
         },
     )
 

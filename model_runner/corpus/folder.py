@@ -46,8 +46,10 @@ def _only_builder(lock: Path, out: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise RunnerError(f"Another build of {out} is under way. Wait for it or choose another --out.") from error
-        yield
-        lock.unlink(missing_ok=True)
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
 
 
 def _put_in_place(unfinished: Path, out: Path) -> None:

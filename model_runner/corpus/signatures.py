@@ -7,7 +7,7 @@ import numpy as np
 from datasketch import MinHash
 from numpy.typing import NDArray
 
-PERMUTATIONS = 64
+PERMUTATIONS = 66
 SHINGLE_WORDS = 3
 SEED = 1
 _EMPTY = MinHash(num_perm=PERMUTATIONS, seed=SEED, scheme="affine32", hashfunc=int)
