@@ -44,10 +44,10 @@ def language(code: str) -> Language:
 
 
 def language_of(request: Request) -> Language:
-    """The language chosen by hand, or else the first one of the browser's that we speak."""
-    chosen = request.cookies.get(COOKIE)
-    if chosen in LANGUAGES:
-        return language(chosen)
+    """The language chosen by hand, now or earlier, or else the first one of the browser's that we speak."""
+    for chosen in (request.query_params.get("language"), request.cookies.get(COOKIE)):
+        if chosen in LANGUAGES:
+            return language(chosen)
     for part in request.headers.get("accept-language", "").split(","):
         wanted = part.split(";")[0].strip().lower()
         if wanted.startswith("zh"):

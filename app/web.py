@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from app.language import Language, language_of
+from app.language import LANGUAGES, Language, language_of
 
 ROOT = Path(__file__).parent.parent
 environment = Environment(
@@ -19,6 +19,9 @@ environment = Environment(
     lstrip_blocks=True,
     extensions=["jinja2.ext.i18n"],
 )
+PREFERENCES = {"language": tuple(LANGUAGES), "theme": ("light", "dark"), "palette": ("red", "blue", "grey")}
+"""What a reader may choose on any page, as in ?theme=dark. Kept in cookies, so that no page ever flashes."""
+A_YEAR = 365 * 24 * 3600
 VARY = {"vary": "HX-Request, HX-Boosted, HX-History-Restore-Request"}
 
 
@@ -42,14 +45,26 @@ def globals_for(request: Request, language: Language) -> dict[str, Any]:
         "gettext": language.gettext,
         "_": language.gettext,
         "ngettext": language.ngettext,
-        "theme": _preference(request, "theme", ("light", "dark")),
-        "palette": _preference(request, "palette", ("red", "blue", "grey")),
+        "theme": _preference(request, "theme"),
+        "palette": _preference(request, "palette"),
     }
 
 
-def _preference(request: Request, name: str, values: tuple[str, ...]) -> str | None:
-    value = request.cookies.get(f"glance_{name}")
-    return value if value in values else None
+def _preference(request: Request, name: str) -> str | None:
+    for value in (request.query_params.get(name), request.cookies.get(f"glance_{name}")):
+        if value in PREFERENCES[name]:
+            return value
+    return None
+
+
+def _keep_preferences(request: Request, response: Response) -> None:
+    for name, values in PREFERENCES.items():
+        value = request.query_params.get(name)
+        if value in values:
+            secure = request.app.state.settings.secure_cookies
+            path = address(request, "/")
+            # The page's script may change the theme, so it can read these three.
+            response.set_cookie(f"glance_{name}", value, A_YEAR, path=path, samesite="lax", secure=secure)
 
 
 def render(
@@ -62,7 +77,9 @@ def render(
         html = "".join(template.blocks[block](template.new_context(everything)))
     else:
         html = template.render(everything)
-    return HTMLResponse(html, status_code, VARY)
+    response = HTMLResponse(html, status_code, VARY)
+    _keep_preferences(request, response)
+    return response
 
 
 def redirect(request: Request, path: str) -> Response:

@@ -37,8 +37,11 @@ NEARLY_OVER = timedelta(minutes=1)
 OLD_PAGE = "This page is older than your last step. Go to the current neuron and answer there."
 
 
-def continue_sitting(session: Session, settings: Settings, rater: Rater) -> None:
-    """Begin, or go on after a pause: opens a sitting and takes an item in hand."""
+def continue_sitting(session: Session, settings: Settings, rater: Rater, *, restart_clock: bool = False) -> None:
+    """Begin, or go on after a pause: opens a sitting and takes an item in hand.
+
+    `restart_clock`: the rater took the break that was offered, while the next item was in hand but not shown.
+    """
     at = clock.now()
     if _lock(session, rater) is not StudyState.OPEN:
         return  # the page says so
@@ -46,7 +49,7 @@ def continue_sitting(session: Session, settings: Settings, rater: Rater) -> None
     if page_state(standing_of(session, settings, rater, at, sitting=newest, holds=holds)) == "finished":
         return
     sitting = begin(session, settings, rater, at)
-    _take_next(session, settings, rater, sitting, at, restart_clock=sitting.started_at == at)
+    _take_next(session, settings, rater, sitting, at, restart_clock=restart_clock or sitting.started_at == at)
 
 
 def submit(

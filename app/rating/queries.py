@@ -1,5 +1,6 @@
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
@@ -66,6 +67,14 @@ class RatingPage:
     """The one that can be taken back, if any."""
     sent_away: bool
     """An administrator ended the last sitting."""
+
+
+class StudyRecord(NamedTuple):
+    """What a rater may keep, to check later that the study's log was not rewritten."""
+
+    log_head: str
+    log_lines: int
+    seal_root: str
 
 
 @dataclass(frozen=True)
@@ -203,6 +212,11 @@ def is_any_free(session: Session, rater: Rater, at: datetime) -> bool:
 def may_any_return(session: Session, rater: Rater) -> bool:
     """Whether an item without all its verdicts is left, free or in other hands."""
     return session.scalars(takeable(rater).where(places_filled() < Item.capacity).limit(1)).first() is not None
+
+
+def study_record(session: Session, rater: Rater) -> StudyRecord:
+    columns = select(Study.log_head, Study.log_lines, Study.seal_root).where(Study.id == rater.study_id)
+    return StudyRecord(*session.execute(columns).one())
 
 
 def _hand(session: Session, rater: Rater) -> _Hand | None:

@@ -1,0 +1,56 @@
+"""What a rating page shows beside the snippets: the rule's numbers, the clock's state, the form's key."""
+
+import json
+import secrets
+from typing import Any
+
+from app.rating.words import VERDICT_WORDS
+
+NEURONS_BEFORE_A_BREAK = 60
+SECONDS_A_STEP = 10
+"""The line that shows the time starts at one of twelve steps, so that it needs no script and no inline style."""
+HTMX_CONFIG = json.dumps(
+    {
+        "includeIndicatorStyles": False,
+        "allowEval": False,
+        "allowScriptTags": False,
+        "historyEnabled": False,
+        "historyCacheSize": 0,
+        "defaultSettleDelay": 0,
+        "timeout": 20_000,
+        # 409: this tab was an old one, and the answer is the current page with a word about it.
+        "responseHandling": [
+            {"code": "204", "swap": False},
+            {"code": "[23]..", "swap": True},
+            {"code": "409", "swap": True},
+            {"code": "[45]..", "swap": False, "error": True},
+        ],
+    }
+)
+
+
+def beside(seconds: float, fragment: bytes) -> dict[str, Any]:
+    snippets = fragment.count(b"<li>")
+    return {
+        "snippets": snippets,
+        "enough": enough(snippets),
+        "minutes": min(2, int(seconds // 60)),
+        "since": min(120 // SECONDS_A_STEP, int(seconds // SECONDS_A_STEP)),
+        "key": new_key(),
+        "verdict_words": VERDICT_WORDS,
+        "htmx_config": HTMX_CONFIG,
+    }
+
+
+def enough(snippets: int) -> int:
+    """80 % of the snippets, rounded up."""
+    return -(-4 * snippets // 5)
+
+
+def new_key() -> str:
+    """One a form: the same form sent twice is one verdict."""
+    return secrets.token_urlsafe(18)
+
+
+def offers_break(state: str, done: int) -> bool:
+    return state == "item" and done > 0 and done % NEURONS_BEFORE_A_BREAK == 0

@@ -1,0 +1,250 @@
+"""The rater's pages. Every write answers with the page that comes next: whole, or its inner part for htmx."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Form, Request
+from fastapi.responses import Response
+
+from app.db import ReadSession, WriteSession
+from app.errors import Conflict, NotFound
+from app.models import Verdict
+from app.params import Code, FormText, ShortText
+from app.rating import actions, queries
+from app.rating.beside import beside, offers_break
+from app.rating.words import KEY_NAMES, PALETTE_NAMES, THEME_NAMES, VERDICT_WORDS
+from app.security import ReadingRater, WritingRater
+from app.settings import Settings
+from app.web import redirect, render, trusted, wants_fragment
+
+router = APIRouter()
+
+
+def _settings(request: Request) -> Settings:
+    settings: Settings = request.app.state.settings
+    return settings
+
+
+CurrentSettings = Annotated[Settings, Depends(_settings)]
+AssignmentCode = Annotated[str, Form(alias="assignment", max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
+Key = Annotated[str, Form(alias="key", max_length=64, pattern=r"^[A-Za-z0-9_-]{8,64}$")]
+Ticks = Annotated[list[ShortText], Form()]
+"""Several boxes of one name, and a hidden field that scripts fill: any value means yes."""
+
+
+@router.get("/rate")
+def rate(
+    request: Request,
+    session: ReadSession,
+    settings: CurrentSettings,
+    rater: ReadingRater,
+    wide: bool = False,
+    rest: bool = False,
+) -> Response:
+    return _page(request, session, settings, rater, wide=wide, rest=rest)
+
+
+@router.get("/rate/wide/{assignment}")
+def wider(session: ReadSession, rater: ReadingRater, assignment: Code) -> Response:
+    """The snippets of the item in hand with more text: as many bytes, and as quick, for every item."""
+    fragment = queries.wide_fragment(session, rater, assignment)
+    if fragment is None:
+        raise NotFound
+    return Response(fragment, media_type="text/html; charset=utf-8")
+
+
+@router.post("/rate/begin")
+def begin(
+    request: Request,
+    session: WriteSession,
+    settings: CurrentSettings,
+    rater: WritingRater,
+    rested: Annotated[bool, Form()] = False,
+) -> Response:
+    actions.continue_sitting(session, settings, rater, restart_clock=rested)
+    return redirect(request, "/rate")
+
+
+@router.post("/rate/verdict")
+def give(
+    request: Request,
+    session: WriteSession,
+    settings: CurrentSettings,
+    rater: WritingRater,
+    assignment: AssignmentCode,
+    verdict: Annotated[Verdict, Form()],
+    key: Key,
+    hypothesis: FormText = "",
+    lined_up: Ticks = [],  # noqa: B006  # FastAPI copies it
+    widened: Ticks = [],  # noqa: B006
+) -> Response:
+    try:
+        actions.submit(
+            session, settings, rater, assignment, verdict, hypothesis, key, lined_up=any(lined_up), widened=any(widened)
+        )
+    except Conflict as conflict:  # the page in this tab is an old one: it leads to the current one
+        return _page(request, session, settings, rater, notice=conflict.message)
+    return _next(request, session, settings, rater, after_verdict=True)
+
+
+@router.post("/rate/undo")
+def undo(
+    request: Request,
+    session: WriteSession,
+    settings: CurrentSettings,
+    rater: WritingRater,
+    assignment: AssignmentCode,
+    key: Key,
+) -> Response:
+    try:
+        actions.undo(session, settings, rater, assignment, key)
+    except Conflict as conflict:
+        return _page(request, session, settings, rater, notice=conflict.message)
+    return _next(request, session, settings, rater)
+
+
+@router.post("/rate/draft", status_code=204)
+def draft(
+    session: WriteSession,
+    settings: CurrentSettings,
+    rater: WritingRater,
+    assignment: AssignmentCode,
+    hypothesis: FormText = "",
+) -> None:
+    actions.save_draft(session, settings, rater, assignment, hypothesis)
+
+
+@router.post("/rate/skip")
+def skip(
+    request: Request, session: WriteSession, settings: CurrentSettings, rater: WritingRater, assignment: AssignmentCode
+) -> Response:
+    try:
+        actions.skip(session, settings, rater, assignment)
+    except Conflict as conflict:
+        return _page(request, session, settings, rater, notice=conflict.message)
+    return _next(request, session, settings, rater)
+
+
+@router.post("/rate/go-on")
+def go_on(request: Request, session: WriteSession, settings: CurrentSettings, rater: WritingRater) -> Response:
+    actions.go_on(session, settings, rater)
+    return redirect(request, "/rate")
+
+
+@router.get("/rate/given")
+def given(request: Request, session: ReadSession, rater: ReadingRater) -> Response:
+    verdicts = queries.given_verdicts(session, rater)
+    return render(request, "rating/given.html", given=verdicts, verdict_words=VERDICT_WORDS)
+
+
+@router.get("/rate/given/{assignment}")
+def look_again(request: Request, session: ReadSession, rater: ReadingRater, assignment: Code) -> Response:
+    return _look_again(request, session, rater, assignment)
+
+
+@router.post("/rate/given/{assignment}")
+def change(
+    request: Request,
+    session: WriteSession,
+    settings: CurrentSettings,
+    rater: WritingRater,
+    assignment: Code,
+    version: Annotated[int, Form(ge=1, le=1_000_000)],
+    verdict: Annotated[Verdict, Form()],
+    key: Key,
+    hypothesis: FormText = "",
+) -> Response:
+    try:
+        actions.edit(session, settings, rater, assignment, version, verdict, hypothesis, key)
+    except Conflict as conflict:
+        return _look_again(request, session, rater, assignment, notice=conflict.message)
+    return redirect(request, "/rate/given")
+
+
+@router.get("/thanks")
+def thanks(request: Request, session: ReadSession, settings: CurrentSettings, rater: ReadingRater) -> Response:
+    return _page(request, session, settings, rater)
+
+
+@router.get("/help")
+def help_page(request: Request) -> Response:
+    return render(
+        request, "rating/help.html", key_names=KEY_NAMES, palette_names=PALETTE_NAMES, theme_names=THEME_NAMES
+    )
+
+
+def _next(
+    request: Request,
+    session: WriteSession,
+    settings: Settings,
+    rater: WritingRater,
+    *,
+    after_verdict: bool = False,
+) -> Response:
+    """What comes after a write: for htmx at once, for a plain form by a redirect, so that reloading is harmless."""
+    page = queries.rating_page(session, settings, rater)
+    rest = after_verdict and offers_break(page.state, page.done)
+    if wants_fragment(request):
+        return _render(request, session, rater, page, rest=rest)
+    return redirect(request, "/rate?rest=1" if rest else "/rate")
+
+
+def _page(
+    request: Request,
+    session: ReadSession,
+    settings: Settings,
+    rater: ReadingRater,
+    *,
+    wide: bool = False,
+    rest: bool = False,
+    notice: str | None = None,
+) -> Response:
+    page = queries.rating_page(session, settings, rater)
+    return _render(request, session, rater, page, wide=wide, rest=rest, notice=notice)
+
+
+def _render(
+    request: Request,
+    session: ReadSession,
+    rater: ReadingRater,
+    page: queries.RatingPage,
+    *,
+    wide: bool = False,
+    rest: bool = False,
+    notice: str | None = None,
+) -> Response:
+    fragment = page.fragment
+    if wide and page.code:
+        fragment = queries.wide_fragment(session, rater, page.code) or fragment
+    ended = page.state in ("finished", "closed")
+    return render(
+        request,
+        "rating/page.html",
+        block="rate",
+        status_code=409 if notice else 200,
+        page=page,
+        fragment=trusted(fragment),
+        record=queries.study_record(session, rater) if ended else None,
+        rater=rater.code,
+        wide=wide,
+        rest=rest and page.state == "item",
+        notice=notice,
+        **beside(page.seconds, fragment),
+    )
+
+
+def _look_again(
+    request: Request, session: ReadSession, rater: ReadingRater, assignment: str, *, notice: str | None = None
+) -> Response:
+    found = queries.given_fragment(session, rater, assignment)
+    if found is None:
+        raise NotFound
+    one, fragment = found
+    return render(
+        request,
+        "rating/edit.html",
+        status_code=409 if notice else 200,
+        one=one,
+        fragment=trusted(fragment),
+        notice=notice,
+        **beside(0.0, fragment),
+    )
