@@ -1,0 +1,79 @@
+"""The whole study without a person: simulated raters over real HTTP, unblinding, report, and a look at every part."""
+
+import json
+import shutil
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from demo.places import VAR
+from demo.raters import HABITS, rate_everything
+from demo.server import free_port, serving
+from demo.study import Made, environment, glance, make_study
+from model_runner.progress import progress
+from model_runner.run_folder import open_run
+
+FOLDER = VAR / "check"
+
+
+def check(runs: Sequence[Path], *, neurons: int, started: float) -> dict[str, Any]:
+    """Rate, unblind and report; raises SystemExit with a sentence when anything is off."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
+    made = make_study(FOLDER, runs, simulated=True, raters=len(HABITS), neurons=neurons)
+    verdicts = _rate(made, len(runs) * neurons)
+    glance(FOLDER, "close", made.study)
+    act = ("--administrator", made.administrator, "--password-stdin", "--reason", "every simulated verdict is in")
+    glance(FOLDER, "unblind", made.study, *act, given=made.password + "\n")
+    glance(FOLDER, "report", made.study, "--out", FOLDER / "report")
+    glance(FOLDER, "export", made.study, "--out", FOLDER / "export", "--strict")
+    glance(FOLDER, "verify", FOLDER / "export")
+    report = json.loads((FOLDER / "report" / "report.json").read_text(encoding="utf-8"))
+    return _summary(runs, report, verdicts, started)
+
+
+def _rate(made: Made, items: int) -> int:
+    given: list[int] = []
+    stuck: list[Exception] = []
+    with (
+        serving(free_port(), environment(FOLDER)) as base,
+        progress("Simulated raters", items, "neurons at least") as bar,
+    ):
+
+        def rate(link: str, number: int) -> None:
+            try:
+                given.append(rate_everything(link, base, HABITS[number], bar.advance))
+            except Exception as error:  # noqa: BLE001  # a thread's failure is carried to the main one
+                stuck.append(error)
+
+        threads = [threading.Thread(target=rate, args=(link, n)) for n, link in enumerate(made.links)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    if stuck:
+        raise SystemExit(f"A simulated rater stopped: {stuck[0]}")
+    return sum(given)
+
+
+def _summary(runs: Sequence[Path], report: dict[str, Any], verdicts: int, started: float) -> dict[str, Any]:
+    infos = [open_run(run).info for run in runs]
+    by_condition = {arm["condition"]: arm for arm in report["arms"]}
+    arms = [
+        {
+            "condition": info.condition,
+            "size": info.size,
+            "val_loss": info.validation_loss,
+            "neurons": by_condition[info.condition]["neurons"],
+            "simulated_fraction": by_condition[info.condition]["fraction"]["value"],
+        }
+        for info in infos
+    ]
+    return {
+        "arms": arms,
+        **_speeds(infos),
+        "verdicts": verdicts,
+        "seconds": round(time.monotonic() - started, 1),
+    }

@@ -1,0 +1,69 @@
+"""Simulated raters: programs that open a rater's link and judge by what the page shows, and by nothing else.
+
+They stand in for people where a demonstration needs a finished study. Their studies are marked as simulated
+and never enter a human figure. Each of them looks only at the outlined tokens: one or a few words that cover
+most of the twenty make a rule. How many words, and how much is most, differs between them as strictness does.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from demo.browser import Browser, Page
+
+
+@dataclass(frozen=True)
+class Habit:
+    """How one simulated rater judges."""
+
+    words: int
+    """How many different outlined tokens may make up one rule."""
+    share: float
+    """How much of the snippets the rule must cover."""
+
+
+HABITS = (Habit(words=1, share=0.8), Habit(words=2, share=0.8), Habit(words=1, share=0.7))
+
+
+class Stuck(Exception):
+    """A page on which a rater cannot go on."""
+
+
+def judge(peaks: list[str], habit: Habit) -> tuple[str, str]:
+    """The verdict and the rule in words."""
+    counts = Counter(peak.strip().casefold() for peak in peaks)
+    common = counts.most_common(habit.words)
+    covered = sum(count for _, count in common)
+    if peaks and covered >= habit.share * len(peaks):
+        rule = " or ".join(f"“{word}”" for word, _ in common)
+        return "INTERPRETABLE", f"the token {rule}, {covered} of {len(peaks)}"
+    return "NOT_INTERPRETABLE", ""
+
+
+def rate_everything(link: str, base: str, habit: Habit, done: Callable[[], None]) -> int:
+    """Open the link, consent, and rate until the page says thanks. Returns how many verdicts were given.
+
+    Raises Stuck when a page offers no way on.
+    """
+    browser = Browser(base)
+    page = browser.get(link)
+    given = 0
+    while True:
+        verdicts = page.form("/rate/verdict")
+        if verdicts is not None and page.peaks:
+            verdict, rule = judge(page.peaks, habit)
+            name = next(name for name, value in verdicts.buttons if value == verdict)
+            page = browser.submit(page, verdicts, (name, verdict), hypothesis=rule)
+            given += 1
+            done()
+        elif page.url.endswith("/thanks"):
+            return given
+        else:
+            page = _go_on(browser, page)
+
+
+def _go_on(browser: Browser, page: Page) -> Page:
+    for form in page.forms:
+        if any(form.action.endswith(end) for end in ("/rate/begin",)) or "/join/" in form.action:
+            return browser.submit(page, form, form.buttons[0] if form.buttons else None, consent="yes")
+    raise Stuck(f"{page.url} answered {page.status} and offers no way on.")

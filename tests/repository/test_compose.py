@@ -1,0 +1,61 @@
+"""No container engine runs where these tests do: what can be checked without one is that the file, the images and
+the commands agree."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+OURS = [name for name, service in COMPOSE["services"].items() if "build" in service]
+
+
+def test_it_holds_the_services_that_the_readme_names() -> None:
+    assert {"web", "db", "migrate", "runner"} <= set(COMPOSE["services"])
+    assert COMPOSE["services"]["runner"]["profiles"] == ["runner"]
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_image_is_a_stage_of_the_dockerfile(name: str) -> None:
+    stages = re.findall(r"^FROM \S+ AS (\w+)$", DOCKERFILE, re.MULTILINE)
+    assert COMPOSE["services"][name]["build"]["target"] in stages
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_command_is_understood(name: str) -> None:
+    service = COMPOSE["services"][name]
+    if service["build"]["target"] == "web":
+        from app.cli import parser
+
+        assert service["command"][0] == "glance"
+        assert parser().parse_args(service["command"][1:])
+    else:
+        from model_runner.cli import parser as runner_parser
+
+        with pytest.raises(SystemExit) as stop:
+            runner_parser().parse_args(service["command"])
+        assert stop.value.code == 0
+
+
+def test_every_variable_is_a_setting() -> None:
+    from app.settings import Settings
+
+    for name in COMPOSE["services"]["web"]["environment"]:
+        assert name.removeprefix("GLANCE_").lower() in Settings.model_fields
+
+
+def test_every_volume_is_declared_and_every_copied_folder_exists() -> None:
+    for service in COMPOSE["services"].values():
+        for volume in service.get("volumes", []):
+            assert volume.split(":")[0] in COMPOSE["volumes"]
+    for source in re.findall(r"^COPY (.+) \S+$", DOCKERFILE, re.MULTILINE):
+        assert all((ROOT / name).exists() for name in source.split())
+
+
+def test_nothing_is_published_beyond_the_machine() -> None:
+    for service in COMPOSE["services"].values():
+        assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
