@@ -6,13 +6,13 @@ from pydantic import AfterValidator
 from app.settings import Settings
 
 
-def _no_nul(text: str) -> str:
+def no_nul(text: str) -> str:
     if "\x00" in text:
         raise ValueError("text may not contain NUL characters")  # PostgreSQL cannot store them
     return text
 
 
-NoNul = AfterValidator(_no_nul)
+NoNul = AfterValidator(no_nul)
 Code = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 """A random public code: of a study, an assignment, a sitting, an invitation."""
 FormText = Annotated[str, Form(max_length=10_000), NoNul]

@@ -6,7 +6,7 @@ from app.errors import Refused
 from app.models import Administrator
 from app.params import AppSettings, ShortText
 from app.security import ADMINISTRATOR_COOKIE, find_administrator, let_in, let_out
-from app.web import redirect, render
+from app.web import address, redirect, render
 
 router = APIRouter()
 
@@ -31,12 +31,12 @@ def sign_in(
     response = redirect(request, "/studies")
     with transactions() as session:
         administrator = session.get_one(Administrator, administrator_id)
-        let_in(session, response, administrator, secure=settings.secure_cookies, path=settings.root_path)
+        let_in(session, response, administrator, secure=settings.secure_cookies, path=address(request, "/"))
     return response
 
 
 @router.post("/sign-out")
-def sign_out(request: Request, session: WriteSession, settings: AppSettings) -> Response:
+def sign_out(request: Request, session: WriteSession) -> Response:
     response = redirect(request, "/sign-in")
-    let_out(request, session, response, ADMINISTRATOR_COOKIE, path=settings.root_path)
+    let_out(request, session, response, ADMINISTRATOR_COOKIE, path=address(request, "/"))
     return response

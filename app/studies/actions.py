@@ -19,6 +19,11 @@ def require_manager(administrator: Administrator) -> None:
         raise Refused(MAY_NOT_MANAGE)
 
 
+def require_unblinder(administrator: Administrator) -> None:
+    if not administrator.may_unblind:
+        raise Refused(MAY_NOT_UNBLIND)
+
+
 def close_study(session: Session, code: str, administrator: Administrator) -> Study:
     """No verdict is taken from now on. The study stays blind, and can be opened again."""
     require_manager(administrator)
@@ -50,8 +55,7 @@ def unblind_study(
     session: Session, settings: Settings, code: str, administrator: Administrator, *, typed_name: str, reason: str
 ) -> Study:
     """Open the seal for everyone who may read the study. Cannot be undone. The password was checked before."""
-    if not administrator.may_unblind:
-        raise Refused(MAY_NOT_UNBLIND)
+    require_unblinder(administrator)
     study = locked_study(session, code)
     reason = reason.strip()
     if typed_name.strip() != study.name:
