@@ -6,12 +6,16 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
+from app.administrators.routes import router as administrators_router
 from app.db import open_engine
 from app.errors import AppError, SignedOut
 from app.raters.routes import router as raters_router
+from app.rating.routes import router as rating_router
+from app.reports.routes import router as reports_router
 from app.security import SameOriginWrites, SecurityHeaders
 from app.settings import Settings, get_settings
 from app.static import router as static_router
+from app.studies.routes import router as studies_router
 from app.web import render
 
 
@@ -32,7 +36,11 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_exception_handler(HTTPException, show_http_error)
     app.add_exception_handler(RequestValidationError, show_validation_error)
     app.include_router(static_router)
+    app.include_router(administrators_router)
+    app.include_router(studies_router)
     app.include_router(raters_router)
+    app.include_router(rating_router)
+    app.include_router(reports_router)
     return app
 
 
