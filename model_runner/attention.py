@@ -25,8 +25,7 @@ class Attention(nn.Module):
 
     def forward(self, x_BTD: Tensor) -> Tensor:
         q_BHTE, k_BHTE, v_BHTE = (
-            part_BTD.unflatten(-1, (self.heads, -1)).transpose(1, 2)
-            for part_BTD in self.qkv(x_BTD).chunk(3, dim=-1)
+            part_BTD.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part_BTD in self.qkv(x_BTD).chunk(3, dim=-1)
         )
         cos_TE, sin_TE = self.cosines[: x_BTD.shape[1]], self.sines[: x_BTD.shape[1]]
         read_BHTE = functional.scaled_dot_product_attention(

@@ -76,9 +76,7 @@ def load_checkpoint(folder: Path) -> Checkpoint:
     not those of its config.
     """
     if not (folder / TRAIN).is_file():
-        raise RunnerError(
-            f"{folder} holds no finished checkpoint: it has no {TRAIN}. Train it to the end first."
-        )
+        raise RunnerError(f"{folder} holds no finished checkpoint: it has no {TRAIN}. Train it to the end first.")
     record = _read_record(folder / TRAIN)
     config = config_from(ModelConfig, _read_format(folder / CONFIG), str(folder / CONFIG))
     if file_digest(folder / WEIGHTS) != record.weights_digest:
@@ -97,9 +95,7 @@ def read_tensors(file: Path) -> dict[str, Tensor]:
         tensors: dict[str, Tensor] = safetensors.torch.load_file(file)
         return tensors
     except (SafetensorError, OSError) as error:
-        raise RunnerError(
-            f"{file} cannot be read as safetensors: {error}. Restore it, or train again."
-        ) from error
+        raise RunnerError(f"{file} cannot be read as safetensors: {error}. Restore it, or train again.") from error
 
 
 def load_weights(model: Transformer, tensors: Mapping[str, Tensor], file: Path) -> None:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from model_runner.config import MLP_NAMES
 from model_runner.errors import RunnerError
 
 Options = argparse.Namespace
@@ -28,6 +29,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="glance-runner", description=__doc__.splitlines()[0] if __doc__ else None)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _command(commands, "corpus", "text into a tokenized corpus folder", _corpus_options, _corpus)
+    _command(commands, "train", "one model, from a config and a corpus to a checkpoint", _train_options, _train)
+    _command(commands, "evaluate", "held-out loss of a checkpoint", _evaluate_options, _evaluate)
+    _command(commands, "collect", "what excites each neuron of a checkpoint most", _collect_options, _collect)
     return parser
 
 
@@ -57,6 +61,55 @@ def _corpus_options(parser: argparse.ArgumentParser) -> None:
 
 def _corpus(options: Options) -> None:
     from model_runner.corpus.command import run
+
+    run(options)
+
+
+def _train_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", default="demo", help="a TOML file, or the name of one that ships (default: demo)")
+    parser.add_argument("--mlp", required=True, choices=MLP_NAMES, help="what the neurons do: the arm's condition")
+    parser.add_argument("--corpus", type=Path, required=True, help="a corpus folder")
+    parser.add_argument("--out", type=Path, required=True, help="the checkpoint folder to make, or to go on with")
+    parser.add_argument("--seed", type=int, help="of the initial weights and the data order (default: the config's)")
+    parser.add_argument("--tokens", type=int, help="training tokens (default: the config's)")
+    parser.add_argument("--threads", type=int, help="threads that compute (default: every core)")
+    parser.add_argument("--bf16", action="store_true", help="multiply matrices in bfloat16")
+
+
+def _train(options: Options) -> None:
+    from model_runner.train_command import run_train
+
+    run_train(options)
+
+
+def _evaluate_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--checkpoint", type=Path, required=True, help="a folder that training finished")
+    parser.add_argument("--corpus", type=Path, required=True, help="a corpus folder with the model's tokenizer")
+    parser.add_argument("--tokens", type=int, help="held-out tokens to read (default: all)")
+    parser.add_argument("--threads", type=int, help="threads that compute (default: every core)")
+
+
+def _evaluate(options: Options) -> None:
+    from model_runner.train_command import run_evaluate
+
+    run_evaluate(options)
+
+
+def _collect_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--checkpoint", type=Path, required=True, help="a folder that training finished")
+    parser.add_argument("--corpus", type=Path, required=True, help="a corpus folder made with the model's tokenizer")
+    parser.add_argument("--out", type=Path, required=True, help="the run folder to make, or to go on with")
+    parser.add_argument("--parts", nargs="+", help="parts of the corpus (default: those that a rater can read)")
+    parser.add_argument("--split", default="collect", help="split of the corpus (default: collect)")
+    parser.add_argument("--kept", type=int, default=20, help="snippets kept for each neuron (default: 20)")
+    parser.add_argument("--tokens", type=int, help="stop after the document that reaches so many (default: all)")
+    parser.add_argument("--window", type=int, help="tokens in a context, BOS included (default: the model's)")
+    parser.add_argument("--block", type=int, help="contexts that go through the model together (default: 2048 tokens)")
+    parser.add_argument("--device", default="cpu", help="where the model runs: cpu, cuda, cuda:1 (default: cpu)")
+
+
+def _collect(options: Options) -> None:
+    from model_runner.collect_command import run
 
     run(options)
 

@@ -124,9 +124,7 @@ def find_config(name_or_file: str) -> Path:
     raise RunnerError(f"There is no config {name_or_file!r}: give a TOML file or one of {names}.")
 
 
-def read_config(
-    file: Path, model: Mapping[str, Any], train: Mapping[str, Any]
-) -> tuple[ModelConfig, TrainConfig]:
+def read_config(file: Path, model: Mapping[str, Any], train: Mapping[str, Any]) -> tuple[ModelConfig, TrainConfig]:
     """The two configs of a TOML file with tables [model] and [train], overridden by what is given.
 
     Raises RunnerError for a file that is not TOML and for names or types that a config does not have.
@@ -152,9 +150,7 @@ def config_from(kind: type[Config], values: Mapping[str, Any], source: str) -> C
             raise RunnerError(f"{source} sets {name!r}, which is not one of {', '.join(fields)}.")
         wanted = fields[name].type
         if not _fits(value, wanted):
-            raise RunnerError(
-                f"{source} sets {name} to {value!r}, which is not of type {_type_name(wanted)}."
-            )
+            raise RunnerError(f"{source} sets {name} to {value!r}, which is not of type {_type_name(wanted)}.")
     for name, field in fields.items():
         if field.default is dataclasses.MISSING and name not in values:
             raise RunnerError(f"{source} does not say {name}.")

@@ -23,9 +23,7 @@ def write_atomically(file: Path, content: bytes) -> None:
             os.fsync(stream.fileno())
         beside.replace(file)
     except OSError as error:
-        raise RunnerError(
-            f"{file} could not be written: {error.strerror}. What was there before is kept."
-        ) from error
+        raise RunnerError(f"{file} could not be written: {error.strerror}. What was there before is kept.") from error
 
 
 def write_json(file: Path, value: Mapping[str, Any]) -> None:

@@ -1,0 +1,54 @@
+"""metrics.jsonl: a line a step."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from model_runner.errors import RunnerError
+from model_runner.files import write_atomically
+
+METRICS = "metrics.jsonl"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metrics:
+    """One step of training."""
+
+    step: int
+    """Steps done, this one counted."""
+    tokens: int
+    """Training tokens seen, over all ranks."""
+    loss: float
+    """Of the step's batch before the step, nats a token."""
+    val_loss: float | None
+    """Held-out loss after the step where it was read, nats a token."""
+    learning_rate: float
+    """Of the matrices."""
+    gradient_norm: float
+    """Before clipping."""
+    tokens_per_second: float
+    """Of this step."""
+
+
+def append_metrics(folder: Path, metrics: Metrics) -> None:
+    """Add one line. Raises RunnerError when it cannot be written."""
+    try:
+        with (folder / METRICS).open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(asdict(metrics)) + "\n")
+    except OSError as error:
+        raise RunnerError(f"{folder / METRICS} could not be written: {error.strerror}.") from error
+
+
+def read_metrics(folder: Path) -> list[Metrics]:
+    """The steps recorded so far; a last line cut short by a kill is left out."""
+    if not (folder / METRICS).is_file():
+        return []
+    lines = (folder / METRICS).read_text(encoding="utf-8").split("\n")
+    # What follows the last line break is empty, or a line that was never finished.
+    return [Metrics(**json.loads(line)) for line in lines[:-1]]
+
+
+def forget_metrics_after(folder: Path, step: int) -> None:
+    """Drop the lines of steps that a resumed training will do again."""
+    kept = [json.dumps(asdict(metrics)) + "\n" for metrics in read_metrics(folder) if metrics.step <= step]
+    write_atomically(folder / METRICS, "".join(kept).encode())

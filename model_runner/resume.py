@@ -1,0 +1,97 @@
+"""The state from which a killed training goes on as if nothing had happened."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from model_runner.checkpoint import load_weights, read_tensors
+from model_runner.errors import RunnerError
+from model_runner.files import file_digest, read_json, write_atomically, write_json
+from model_runner.model import Transformer
+
+STATE = "resume.json"
+MOMENTS = ("exp_avg", "exp_avg_sq")
+"""AdamW's own names for the two running means it keeps of each parameter."""
+
+Identity = dict[str, Any]
+"""All that decides the outcome of a training: configs and digests. It may not change on the way."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a training has come."""
+
+    step: int
+    """Steps done."""
+    seconds: float
+    """Spent in training."""
+
+
+def save_state(
+    folder: Path, model: Transformer, optimizer: torch.optim.AdamW, done: Progress, identity: Identity
+) -> None:
+    """Write weights and moments to a file of this step, then point resume.json to it.
+
+    Killed anywhere in between, the folder still holds the state before.
+    """
+    file = folder / f"resume-{done.step}.safetensors"
+    write_atomically(file, safetensors.torch.save(_tensors(model, optimizer)))
+    state = {"step": done.step, "seconds": done.seconds, "file": file.name, "digest": file_digest(file)}
+    write_json(folder / STATE, {**state, "identity": identity})
+    for earlier in set(folder.glob("resume-*.safetensors*")) - {file}:
+        earlier.unlink()
+
+
+def load_state(folder: Path, model: Transformer, optimizer: torch.optim.AdamW, identity: Identity) -> Progress | None:
+    """Put a saved state into model and optimizer; None where nothing was saved yet.
+
+    Raises RunnerError when the state is damaged or belongs to another config or corpus.
+    """
+    if not (folder / STATE).is_file():
+        return None
+    state = read_json(folder / STATE)
+    refuse_change(state["identity"], identity, folder)
+    file = folder / state["file"]
+    if file_digest(file) != state["digest"]:
+        raise RunnerError(f"{file} is damaged. Restore it from a copy, or delete {folder / STATE} to start again.")
+    _put(read_tensors(file), model, optimizer, state["step"], file)
+    return Progress(state["step"], state["seconds"])
+
+
+def forget_state(folder: Path) -> None:
+    """Remove what only an unfinished training needs."""
+    (folder / STATE).unlink(missing_ok=True)
+    for file in folder.glob("resume-*.safetensors*"):
+        file.unlink()
+
+
+def refuse_change(before: Identity, now: Identity, folder: Path) -> None:
+    """Raise RunnerError when a folder's training was begun with something else."""
+    for name in sorted(before.keys() | now.keys()):
+        if before.get(name) != now.get(name):
+            raise RunnerError(
+                f"{folder} was begun with {name} {before.get(name)!r} and is now asked for {now.get(name)!r}. "
+                "Ask for what it was begun with, or give another folder."
+            )
+
+
+def _tensors(model: Transformer, optimizer: torch.optim.AdamW) -> dict[str, Tensor]:
+    tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
+    for name, parameter in model.named_parameters():
+        for moment in MOMENTS:
+            tensors[f"{moment}.{name}"] = optimizer.state[parameter][moment]
+    return tensors
+
+
+def _put(tensors: dict[str, Tensor], model: Transformer, optimizer: torch.optim.AdamW, step: int, file: Path) -> None:
+    weights = {name.removeprefix("model."): value for name, value in tensors.items() if name.startswith("model.")}
+    load_weights(model, weights, file)
+    for name, parameter in model.named_parameters():
+        optimizer.state[parameter] = {
+            "step": torch.tensor(float(step)),
+            **{moment: tensors[f"{moment}.{name}"] for moment in MOMENTS},
+        }

@@ -1,0 +1,196 @@
+"""Train one arm: the same seed gives every arm the same shared weights and the same batches."""
+
+# Shape suffixes: B windows of a batch, T tokens of a window, N tokens of a batch.
+import dataclasses
+import math
+import time
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from model_runner.batches import Stream, pack, read_windows, windows_of_step
+from model_runner.checkpoint import TRAIN, Checkpoint, TrainRecord, load_checkpoint, save_checkpoint
+from model_runner.config import ModelConfig, TrainConfig
+from model_runner.corpus.store import Corpus
+from model_runner.errors import RunnerError
+from model_runner.evaluate import held_out_loss, held_out_stream
+from model_runner.loss import next_token_loss
+from model_runner.metrics import Metrics, append_metrics, forget_metrics_after, read_metrics
+from model_runner.model import Transformer, new_model
+from model_runner.optimizer import new_optimizer, rate_share, set_rate
+from model_runner.progress import progress
+from model_runner.resume import Identity, Progress, forget_state, load_state, refuse_change, save_state
+
+LOSS_STEPS = 50
+"""The training loss of a checkpoint is the mean over this many last steps."""
+DIVERGED_NATS = 2.0
+"""A model this much worse than guessing every token alike has diverged."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """What stays the same from step to step."""
+
+    model: Transformer
+    optimizer: torch.optim.AdamW
+    config: TrainConfig
+    stream: Stream
+    held_out: Stream
+    folder: Path
+    identity: Identity
+
+    @property
+    def batch(self) -> int:
+        """Windows in a step."""
+        return max(1, self.config.batch_tokens // self.stream.context)
+
+    @property
+    def steps(self) -> int:
+        return max(1, self.config.tokens // (self.batch * self.stream.context))
+
+
+def train(model: ModelConfig, config: TrainConfig, corpus: Corpus, folder: Path) -> Checkpoint:
+    """Train a model on a corpus's train split, all parts, into a checkpoint folder.
+
+    A folder that is begun is continued, bit for bit as if it had not been interrupted (on as many threads);
+    one that is finished is read. Raises RunnerError when it was begun with another config or corpus, when
+    it is damaged, and when the loss diverges.
+    """
+    identity = identity_of(model, config, corpus)
+    if (folder / TRAIN).is_file():
+        return _finished(folder, identity)
+    folder.mkdir(parents=True, exist_ok=True)
+    training = _begin(model, config, corpus, folder, identity)
+    done = load_state(folder, training.model, training.optimizer, identity) or Progress(0, 0.0)
+    forget_metrics_after(folder, done.step)
+    done = _run(training, done)
+    record = _record(training, done, corpus)
+    save_checkpoint(folder, training.model, record)
+    forget_state(folder)
+    return load_checkpoint(folder)
+
+
+def identity_of(model: ModelConfig, config: TrainConfig, corpus: Corpus) -> Identity:
+    """All that the trained weights depend on."""
+    return {
+        **dataclasses.asdict(model),
+        **dataclasses.asdict(config),
+        "corpus_digest": corpus.info.digest,
+        "tokenizer_digest": corpus.info.tokenizer_digest,
+    }
+
+
+def _finished(folder: Path, identity: Identity) -> Checkpoint:
+    checkpoint = load_checkpoint(folder)
+    record = checkpoint.train
+    digests = {"corpus_digest": record.corpus_digest, "tokenizer_digest": record.tokenizer_digest}
+    refuse_change({**dataclasses.asdict(checkpoint.config), **record.train, **digests}, identity, folder)
+    return checkpoint
+
+
+def _begin(model: ModelConfig, config: TrainConfig, corpus: Corpus, folder: Path, identity: Identity) -> Training:
+    weights = new_model(model, config.seed)
+    return Training(
+        model=weights,
+        optimizer=new_optimizer(weights, config),
+        config=config,
+        stream=pack(corpus, "train", model.context, config.seed),
+        held_out=held_out_stream(corpus, model.context),
+        folder=folder,
+        identity=identity,
+    )
+
+
+def _run(training: Training, done: Progress) -> Progress:
+    """Do the steps that are left."""
+    tokens = training.batch * training.stream.context
+    what = f"Training {training.model.config.mlp}"
+    with progress(what, training.steps * tokens, "tokens") as bar:
+        bar.skip(done.step * tokens)
+        while done.step < training.steps:
+            started = time.monotonic()
+            metrics = _step(training, done.step, started)
+            append_metrics(training.folder, metrics)
+            done = Progress(done.step + 1, done.seconds + time.monotonic() - started)
+            if _due(training, done.step, training.config.checkpoint_every):
+                save_state(training.folder, training.model, training.optimizer, done, training.identity)
+            bar.advance(tokens, note=_note(metrics))
+    return done
+
+
+def _step(training: Training, step: int, started: float) -> Metrics:
+    tokens_BT = read_windows(training.stream, windows_of_step(training.stream, step, training.batch))
+    rate = set_rate(training.optimizer, rate_share(step, training.steps, training.config))
+    loss, norm = update(training.model, training.optimizer, tokens_BT, training.config)
+    seconds = time.monotonic() - started
+    due = _due(training, step + 1, training.config.validate_every)
+    tokens = training.batch * training.stream.context
+    return Metrics(
+        step=step + 1,
+        tokens=(step + 1) * tokens,
+        loss=loss,
+        val_loss=held_out_loss(training.model, training.held_out, training.config.validation_tokens) if due else None,
+        learning_rate=rate,
+        gradient_norm=norm,
+        tokens_per_second=round(tokens / seconds, 1),
+    )
+
+
+def update(
+    model: Transformer, optimizer: torch.optim.AdamW, tokens_BT: Tensor, config: TrainConfig
+) -> tuple[float, float]:
+    """One step of the optimizer. Returns the loss (nats a token) and the gradient's norm before clipping.
+
+    Raises RunnerError, before any weight is touched, when either shows that the training has diverged.
+    """
+    with _products(config):
+        x_ND = model.residual(tokens_BT[:, :-1]).flatten(0, 1)
+        loss = next_token_loss(x_ND, model.unembed.weight, tokens_BT[:, 1:].flatten())
+    loss.backward()  # type: ignore[no-untyped-call]
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), config.clip)
+    refuse_divergence(loss.item(), norm.item(), model.config.vocab_size)
+    optimizer.step()
+    optimizer.zero_grad()
+    return loss.item(), norm.item()
+
+
+def refuse_divergence(loss: float, gradient_norm: float, vocab_size: int) -> None:
+    """Raise RunnerError when a loss or a gradient shows that going on is pointless."""
+    worst = math.log(vocab_size) + DIVERGED_NATS
+    if not math.isfinite(loss) or not math.isfinite(gradient_norm) or loss > worst:
+        raise RunnerError(
+            f"The training has diverged: the loss is {loss:.3f} and the gradient's norm {gradient_norm:.3g}. "
+            "The last saved state is kept. Train into another folder with a lower learning_rate."
+        )
+
+
+def _products(config: TrainConfig) -> AbstractContextManager[object]:
+    return torch.autocast("cpu", dtype=torch.bfloat16, enabled=config.bf16)
+
+
+def _due(training: Training, step: int, every: int) -> bool:
+    return step % every == 0 or step == training.steps
+
+
+def _note(metrics: Metrics) -> str:
+    return f"loss {metrics.loss:.3f}"
+
+
+def _record(training: Training, done: Progress, corpus: Corpus) -> TrainRecord:
+    metrics = read_metrics(training.folder)
+    last = [one.loss for one in metrics[-LOSS_STEPS:]]
+    return TrainRecord(
+        step=done.step,
+        tokens=metrics[-1].tokens,
+        loss=sum(last) / len(last),
+        val_loss=metrics[-1].val_loss,
+        seed=training.config.seed,
+        corpus_digest=corpus.info.digest,
+        tokenizer_digest=corpus.info.tokenizer_digest,
+        weights_digest="",
+        seconds=round(done.seconds, 1),
+        train=dataclasses.asdict(training.config),
+    )

@@ -1,0 +1,53 @@
+"""What `glance-runner train` and `glance-runner evaluate` do."""
+
+import argparse
+import sys
+
+import torch
+
+from model_runner.checkpoint import load_checkpoint
+from model_runner.config import find_config, read_config
+from model_runner.corpus.store import open_corpus
+from model_runner.errors import RunnerError
+from model_runner.evaluate import held_out_loss, held_out_stream
+from model_runner.train import train
+
+
+def run_train(options: argparse.Namespace) -> None:
+    """Train as the config and the options say, and say what came of it."""
+    corpus = open_corpus(options.corpus)
+    given = {"seed": options.seed, "tokens": options.tokens, "bf16": options.bf16 or None}
+    model, config = read_config(
+        find_config(options.config),
+        {"mlp": options.mlp, "vocab_size": corpus.info.vocab_size},
+        {name: value for name, value in given.items() if value is not None},
+    )
+    use_threads(options.threads)
+    record = train(model, config, corpus, options.out).train
+    sys.stdout.write(
+        f"{model.mlp}: {model.layers} layers of {model.hidden} neurons after {record.tokens:,} tokens, "
+        f"held-out loss {record.val_loss:.4f} nats a token, {record.tokens / record.seconds:,.0f} tokens/s.\n"
+        f"It is in {options.out}.\n"
+    )
+
+
+def run_evaluate(options: argparse.Namespace) -> None:
+    """Print the held-out loss of a finished checkpoint."""
+    checkpoint = load_checkpoint(options.checkpoint)
+    corpus = open_corpus(options.corpus)
+    if corpus.info.tokenizer_digest != checkpoint.train.tokenizer_digest:
+        raise RunnerError(f"{options.corpus} has another tokenizer than {options.checkpoint} was trained with.")
+    use_threads(options.threads)
+    stream = held_out_stream(corpus, checkpoint.config.context)
+    tokens = options.tokens or stream.length
+    loss = held_out_loss(checkpoint.model, stream, tokens)
+    sys.stdout.write(f"Held-out loss {loss:.4f} nats a token over {min(tokens, stream.length):,} tokens.\n")
+
+
+def use_threads(threads: int | None) -> None:
+    """Compute on so many threads; None leaves it to torch, which takes every core."""
+    if threads is None:
+        return
+    if threads < 1:
+        raise RunnerError(f"{threads} threads cannot compute anything; give 1 or more.")
+    torch.set_num_threads(threads)
