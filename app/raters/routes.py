@@ -11,6 +11,7 @@ from app.params import Code, ShortText
 from app.raters import actions
 from app.raters.invitations import refusal
 from app.raters.queries import invitation_by_token, link_is, rater_of, study_by_code, study_state_of
+from app.rating.examples import EXAMPLES
 from app.security import WritingAdministrator, find_rater, let_in
 from app.web import address, redirect, render
 
@@ -28,7 +29,7 @@ def welcome(request: Request, session: ReadSession, token: Code) -> Response:
     returning = rater_of(session, invitation) is not None
     if not returning and study_state_of(session, invitation) is not StudyState.OPEN:
         raise Conflict(actions.CLOSED)
-    return render(request, "raters/welcome.html", block="main", token=token, returning=returning)
+    return render(request, "raters/welcome.html", block="main", returning=returning, examples=EXAMPLES)
 
 
 @router.post("/join/{token}")

@@ -17,6 +17,7 @@ HTMX_CONFIG = json.dumps(
         "historyEnabled": False,
         "historyCacheSize": 0,
         "defaultSettleDelay": 0,
+        "attributesToSettle": [],
         "timeout": 20_000,
         # 409: this tab was an old one, and the answer is the current page with a word about it.
         "responseHandling": [

@@ -70,7 +70,8 @@ def level(activation: float, top: float) -> int:
 def rows(snippets: Sequence[Shown], top: float, tokens: int = 64, first: int = 1, prefix: str = "w") -> str:
     """List items, numbered from `first`. An element with the id `prefix` says what the checkboxes do."""
     return "\n".join(
-        f'<li><input type=checkbox id={prefix}{n} aria-label={n} aria-labelledby="{prefix} {prefix}{n}">'
+        f"<li><input type=checkbox id={prefix}{n} name=widened form=verdict aria-label={n} "
+        f'aria-labelledby="{prefix} {prefix}{n}">'
         f"{paragraph(shown, top, tokens)}"
         for n, shown in enumerate(snippets, first)
     )

@@ -224,4 +224,4 @@ def test_the_second_column_goes_on_counting() -> None:
     html = render_item([shown([b"a"], [1.0])] * 20).narrow.decode()
     assert html.count("<li>") == 20
     assert "<ol role=list start=11>" in html
-    assert '<input type=checkbox id=w20 aria-label=20 aria-labelledby="w w20">' in html
+    assert '<input type=checkbox id=w20 name=widened form=verdict aria-label=20 aria-labelledby="w w20">' in html

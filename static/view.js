@@ -1,0 +1,64 @@
+// Widening, lining up, and going from peak to peak.
+import { address, assignment, form, notice, one } from "./page.js";
+
+let widened = null; // the assignment whose wider text is on the page
+let fetching = null;
+
+export function startView() {
+  if (!form()) return;
+  if (one("#wide").checked) widened ??= assignment();
+  if (widened !== assignment()) one("#wide").checked = false;
+}
+
+export function listenToView() {
+  document.addEventListener("change", (event) => {
+    if (!form() || !event.target.matches("#line, #wide, .snips input")) return;
+    // What was looked at stays true of this item when it is folded again.
+    const field = event.target.id === "line" ? "lined_up" : "widened";
+    if (event.target.checked) form().querySelector(`[type=hidden][name=${field}]`).value = "1";
+    if (field === "widened" && event.target.checked) fetchWider();
+  });
+}
+
+export function widenInHand() {
+  const item = document.activeElement.closest(".snips li") || one(".snips li:hover");
+  (item ? item.querySelector("input") : one("#wide")).click();
+}
+
+export function stepToPeak(by) {
+  const peaks = [...document.querySelectorAll(".snips mark")];
+  const at = peaks.indexOf(document.activeElement);
+  const next = peaks[Math.max(0, Math.min(peaks.length - 1, at + by))];
+  next?.focus({ preventScroll: true });
+  next?.closest("li").scrollIntoView({ block: "nearest" });
+}
+
+// The wider text of all snippets at once, on the first time of asking.
+async function fetchWider() {
+  const wanted = assignment();
+  if (widened === wanted || fetching === wanted) return;
+  fetching = wanted;
+  try {
+    const answer = await fetch(address(`wide/${wanted}`));
+    if (!answer.ok) throw new TypeError(`The server answered ${answer.status}.`);
+    const html = await answer.text();
+    if (wanted !== assignment()) return;
+    replaceSnippets(html);
+    widened = wanted;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    if (wanted === assignment()) notice("wider");
+  } finally {
+    if (fetching === wanted) fetching = null;
+  }
+}
+
+function replaceSnippets(html) {
+  const checked = [...document.querySelectorAll(".snips input:checked")].map((box) => box.id);
+  const peaks = [...document.querySelectorAll(".snips mark")];
+  const [peak, box] = [peaks.indexOf(document.activeElement), document.activeElement.id];
+  one(".snips").innerHTML = html;
+  for (const id of checked) document.getElementById(id).checked = true;
+  const focused = peak >= 0 ? document.querySelectorAll(".snips mark")[peak] : one(`.snips input[id="${box}"]`);
+  focused?.focus({ preventScroll: true });
+}

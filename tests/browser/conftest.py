@@ -1,0 +1,133 @@
+"""A real Chromium, a real server and a committed database, for what only they show."""
+
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+from sqlalchemy import Engine, select
+
+from app.db import open_engine, transaction
+from app.main import create_app
+from app.migrate import upgrade
+from app.models import Assignment, Rating, Study
+from app.raters.actions import invite
+from app.settings import Settings
+from tests.studies import make_study
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@dataclass(frozen=True)
+class Site:
+    """A served study."""
+
+    address: str
+    engine: Engine
+    settings: Settings
+
+    def link(self, name: str = "Bo") -> str:
+        """A new rater's link."""
+        with transaction(self.engine) as session:
+            study = session.scalars(select(Study)).one()
+            return f"{self.address}/join/{invite(session, study, name, actor='Ada')}"
+
+    def ratings(self) -> list[Rating]:
+        """Every version of every verdict, the oldest first."""
+        with transaction(self.engine) as session:
+            return list(session.scalars(select(Rating).order_by(Rating.id)))
+
+    def assignments(self) -> list[Assignment]:
+        with transaction(self.engine) as session:
+            return list(session.scalars(select(Assignment).order_by(Assignment.position)))
+
+
+def serve(settings: Settings) -> tuple[uvicorn.Server, threading.Thread, str]:
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(create_app(settings), log_level="warning", lifespan="on"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + 20
+    while not server.started:
+        assert time.monotonic() < deadline, "the server did not start"
+        time.sleep(0.02)
+    return server, thread, f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A study of twelve neurons, for one rater."""
+    url = f"sqlite:///{tmp_path / 'site.db'}"
+    upgrade(url)
+    settings = Settings(database_url=url, key_file=tmp_path / "key", runs_dir=tmp_path / "runs", _env_file=None)
+    engine = open_engine(url)
+    with transaction(engine) as session:
+        make_study(session, settings, seats=1)
+    server, thread, address = serve(settings)
+    yield Site(address, engine, settings)
+    server.should_exit = True
+    thread.join(20)
+    engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+    yield browser
+    browser.close()
+
+
+Open = Callable[..., BrowserContext]
+
+
+@pytest.fixture
+def new_context(browser: Browser, site: Site) -> Iterator[Open]:
+    """A browser of its own, 1440 x 900 unless told otherwise."""
+    opened: list[BrowserContext] = []
+
+    def open_context(width: int = 1440, height: int = 900, **options: object) -> BrowserContext:
+        options = {"locale": "en-GB", "viewport": {"width": width, "height": height}} | options
+        context = browser.new_context(base_url=site.address, **options)
+        context.set_default_timeout(10_000)
+        opened.append(context)
+        return context
+
+    yield open_context
+    for context in opened:
+        context.close()
+
+
+@pytest.fixture
+def page(new_context: Open) -> Page:
+    return new_context().new_page()
+
+
+def join(page: Page, link: str) -> None:
+    """Through the welcome page to the first neuron."""
+    page.goto(link)
+    page.get_by_role("checkbox").check()
+    page.locator("form.start button").click()
+    page.locator("form.start button").click()
+    page.locator("#rate[data-state=item]").wait_for()
