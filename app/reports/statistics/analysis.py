@@ -3,28 +3,52 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from app.reports.statistics.across import SINGLE, Across, across, refused
 from app.reports.statistics.agreement import Agreement, agreement
-from app.reports.statistics.differences import Difference, differences
-from app.reports.statistics.estimate import Test, jsonable
-from app.reports.statistics.fractions import ArmFraction, arm_fractions
-from app.reports.statistics.permutation import permutation
+from app.reports.statistics.arrays import Floats
+from app.reports.statistics.blinding import Blinding, blinding
+from app.reports.statistics.controls import Control, RaterControls, controls, false_positives
+from app.reports.statistics.differences import ONE_MODEL, REPLICATES, Difference, shared_sizes
+from app.reports.statistics.drift import drift
+from app.reports.statistics.estimate import jsonable
+from app.reports.statistics.exact import Exact, exact_tests
+from app.reports.statistics.form import Form, form_audit
+from app.reports.statistics.fractions import FEW, FEW_RATERS, ArmFraction, Replaced, with_replaced
+from app.reports.statistics.model import Effect, condition_terms, effects
+from app.reports.statistics.permutation import CAVEAT
 from app.reports.statistics.plan import Plan
-from app.reports.statistics.ratings import matrix
-from app.reports.statistics.resampling import draw
+from app.reports.statistics.primary import Comparison, primary
+from app.reports.statistics.ratings import Ratings
+from app.reports.statistics.repeats import Repeats, repeats
 from app.reports.statistics.seeds import generator
+from app.reports.statistics.sensitivity import Sensitivity, sensitivity
 from app.reports.statistics.strictness import Rater, strictness
-from app.reports.statistics.verdicts import complete, counted
+from app.reports.statistics.times import Times, times
+from app.reports.statistics.verdicts import complete, counted, of_kind, with_answers
+
+AUDIT_RESAMPLES = 2_000  # the audit of form resamples pairs of neurons, which costs more than a mean
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """One condition against the baseline: the primary test."""
+class ExactInSize:
+    """Exact tests of one condition against the baseline in one size."""
 
     condition: str
-    baseline: str
-    permutation: Test
+    size: int
+    tests: Exact
+
+
+@dataclass(frozen=True)
+class AcrossSizes:
+    """One condition against the baseline, stratified by size; and raters' agreement about it, stratified by rater."""
+
+    condition: str
+    by_size: Across
+    by_rater: Across
+    """Whether raters see one odds ratio (rater x arm): needs one verdict a neuron."""
 
 
 @dataclass(frozen=True)
@@ -36,50 +60,155 @@ class Analysis:
     seed: int
     """Seed of every resampling."""
     plan: Plan
+    caveats: tuple[str, ...]
+    """Sentences a reader must have seen before the figures."""
     neurons: int
     raters: int
     verdicts: int
     """Verdicts on neurons that the plan counts."""
+    cannot_decide: int
+    """How many of all verdicts on neurons were CANNOT_DECIDE, whatever the plan makes of them."""
     arms: tuple[ArmFraction, ...]
     differences: tuple[Difference, ...]
     comparisons: tuple[Comparison, ...]
+    replaced: tuple[Replaced, ...]
+    """Three ways to count replaced neurons, a row an arm; empty when the counts were not given."""
+    exact: tuple[ExactInSize, ...]
+    across: tuple[AcrossSizes, ...]
+    model: tuple[Effect, ...]
+    """GEE: odds ratio of each condition against the baseline."""
     agreement: Agreement
+    repeats: Repeats
     strictness: tuple[Rater, ...]
+    times: tuple[Times, ...]
+    drift: tuple[Effect, ...]
+    controls: tuple[Control, ...]
+    false_positives: tuple[RaterControls, ...]
+    sensitivity: tuple[Sensitivity, ...]
+    blinding: Blinding | None
+    """None when nobody was asked to guess."""
+    form: tuple[Form, ...]
+    """Empty when no features of pages were given."""
 
 
-def analyse(verdicts: pd.DataFrame, plan: Plan, seed: int) -> Analysis:
-    """Analyse a study. `verdicts` has the columns described in verdicts.py; the seed makes every number repeatable.
+def analyse(
+    verdicts: pd.DataFrame,
+    plan: Plan,
+    seed: int,
+    *,
+    arms: pd.DataFrame | None = None,
+    guesses: pd.DataFrame | None = None,
+    pages: pd.DataFrame | None = None,
+) -> Analysis:
+    """Analyse a study. The same tables, plan and seed give the same numbers.
 
+    `verdicts`: the columns described in verdicts.py. `arms`, for replaced neurons: arm, units, live, replaced.
+    `guesses`, for the success of blinding: rater, condition (the truth), guess (a condition or UNKNOWN), neurons only.
+    `pages`, for the audit of form: neuron, condition, numeric features named "group.feature".
     Raises ValueError when no verdict counts, and for a table that contradicts itself.
     """
-    rows = counted(complete(verdicts), plan)
+    table = complete(verdicts)
+    rows = counted(table, plan)
     if rows.empty:
         raise ValueError(f"No verdict of a {plan.rater_kind} rater on a neuron counts, so there is nothing to report.")
-    ratings = matrix(rows)
-    draws = draw(ratings, plan.resamples, generator(seed, "bootstrap"))
+    ratings, main = primary(rows, plan, seed)
+    level, count = plan.level, plan.resamples
     conditions = list(dict.fromkeys(arm.condition for arm in ratings.arms))
+    others = [name for name in conditions if name != plan.baseline]
+    again = with_answers(of_kind(table, plan, "repeat"), plan)
+    fake = with_answers(of_kind(table, plan, "mixed", "direction"), plan)
+    on_neurons = of_kind(table, plan, "neuron")
     return Analysis(
-        "SIMULATED" if plan.simulated else "",
-        seed,
-        plan,
-        len(ratings.neurons_N),
-        len(ratings.raters_R),
-        len(rows),
-        arm_fractions(ratings, draws, plan.level),
-        differences(ratings, draws, plan.baseline, plan.level),
-        tuple(
-            Comparison(
-                name,
-                plan.baseline,
-                permutation(
-                    ratings, name, plan.baseline, plan.shuffle, plan.resamples, generator(seed, f"permutation {name}")
-                ),
-            )
-            for name in conditions
-            if name != plan.baseline
-        ),
-        agreement(ratings, plan.level, plan.resamples, generator(seed, "agreement")),
-        strictness(ratings, plan.baseline, plan.level),
+        label="SIMULATED" if plan.simulated else "",
+        seed=seed,
+        plan=plan,
+        caveats=caveats(ratings, plan),
+        neurons=len(ratings.neurons_N),
+        raters=len(ratings.raters_R),
+        verdicts=len(rows),
+        cannot_decide=int((on_neurons["verdict"] == "CANNOT_DECIDE").sum()),
+        arms=main.arms,
+        differences=main.differences,
+        comparisons=main.comparisons,
+        replaced=() if arms is None else _replaced(main.arms, arms),
+        exact=tuple(row for name in others for row in _exact(ratings, name, plan.baseline)),
+        across=tuple(_across(ratings, name, plan.baseline, level) for name in others),
+        model=effects(rows, condition_terms(rows, plan.baseline), level) if others else (),
+        agreement=agreement(ratings, level, count, generator(seed, "agreement")),
+        repeats=repeats(rows, again, level, count, generator(seed, "repeats")),
+        strictness=strictness(ratings, plan.baseline, level),
+        times=times(rows, level),
+        drift=drift(rows, plan.baseline, level),
+        controls=controls(fake, level, count, generator(seed, "controls")),
+        false_positives=false_positives(fake, level),
+        sensitivity=sensitivity(table, plan, main.comparisons, seed),
+        blinding=None if guesses is None else blinding(guesses, conditions, level, count, generator(seed, "blinding")),
+        form=() if pages is None else form_audit(pages, plan.baseline, level, AUDIT_RESAMPLES, generator(seed, "form")),
+    )
+
+
+def caveats(ratings: Ratings, plan: Plan) -> tuple[str, ...]:
+    """What a reader must know before the figures."""
+    found = []
+    if plan.simulated:
+        found.append("SIMULATED: the raters are programs; no number here says anything about people or models.")
+    replicates = len({(arm.condition, arm.size) for arm in ratings.arms}) < len(ratings.arms)
+    found.append(REPLICATES if replicates else ONE_MODEL)
+    if len(ratings.raters_R) < FEW_RATERS:
+        found.append(FEW.format(raters=len(ratings.raters_R)))
+        found.append(CAVEAT)
+    if plan.baseline not in {arm.condition for arm in ratings.arms}:
+        found.append(f"The plan compares with {plan.baseline}, and no verdict on it counts: there is no comparison.")
+    return tuple(found)
+
+
+def _replaced(found: tuple[ArmFraction, ...], arms: pd.DataFrame) -> tuple[Replaced, ...]:
+    counts = {int(arm): (int(units), int(live), int(out)) for arm, units, live, out in _counts(arms)}
+    return tuple(with_replaced(row.arm.id, row.fraction, *counts[row.arm.id]) for row in found)
+
+
+def _counts(arms: pd.DataFrame) -> list[tuple[int, int, int, int]]:
+    return list(zip(arms["arm"], arms["units"], arms["live"], arms["replaced"], strict=True))
+
+
+def _exact(ratings: Ratings, condition: str, baseline: str) -> list[ExactInSize]:
+    """Exact tests in each size; with several verdicts a neuron there is no 2x2 table of independent verdicts."""
+    if not ratings.single:
+        return []
+    size_N = np.array([arm.size for arm in ratings.arms])[ratings.arm_N]
+    tables = [
+        (size, _table(ratings, condition, baseline, size_N == size))
+        for size in shared_sizes(ratings, condition, baseline)
+    ]
+    return [ExactInSize(condition, size, exact_tests(*_yes_and_n(table))) for size, table in tables]
+
+
+def _yes_and_n(table: Floats) -> tuple[int, int, int, int]:
+    (yes_1, no_1), (yes_2, no_2) = table.astype(int).tolist()
+    return yes_1, yes_1 + no_1, yes_2, yes_2 + no_2
+
+
+def _table(ratings: Ratings, condition: str, baseline: str, keep: np.ndarray[Any, np.dtype[np.bool_]]) -> Floats:
+    """Counts of yes and no, a row a condition, of the neurons kept (one verdict each)."""
+    names = np.array([arm.condition for arm in ratings.arms])[ratings.arm_N]
+    sides = [ratings.mean_N[keep & (names == name)] for name in (condition, baseline)]
+    return np.array([[side.sum(), len(side) - side.sum()] for side in sides])
+
+
+def _across(ratings: Ratings, condition: str, baseline: str, level: float) -> AcrossSizes:
+    if not ratings.single:
+        n = len(ratings.neurons_N)
+        return AcrossSizes(condition, refused(SINGLE, n), refused(SINGLE, n))
+    size_N = np.array([arm.size for arm in ratings.arms])[ratings.arm_N]
+    rater_N = ratings.seen_NR.argmax(axis=1)
+    sizes = shared_sizes(ratings, condition, baseline)
+    by_size = [_table(ratings, condition, baseline, size_N == size) for size in sizes]
+    shared = np.isin(size_N, sizes)
+    by_rater = [_table(ratings, condition, baseline, shared & (rater_N == r)) for r in range(len(ratings.raters_R))]
+    return AcrossSizes(
+        condition,
+        across(by_size, [f"of size {size}" for size in sizes], level),
+        across(by_rater, [f"of rater {rater}" for rater in ratings.raters_R], level),
     )
 
 

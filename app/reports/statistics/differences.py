@@ -13,7 +13,7 @@ from app.reports.statistics.resampling import Draws, percentiles, ratio
 
 FLAT = "All neurons of each arm got the same verdict, so resampling neurons shows no variation."
 ONE_MODEL = "One trained model an arm: this is about these models, not about the architecture."
-FEW_MODELS = "Replicate models are averaged, not resampled: the interval is about these models."
+REPLICATES = "Replicate models of a condition and size are resampled too; with fewer than five this is unreliable."
 
 
 @dataclass(frozen=True)
@@ -65,20 +65,43 @@ def weights(ratings: Ratings, condition: str, sizes: list[int]) -> Floats:
     return weight_A
 
 
-def differences(ratings: Ratings, draws: Draws, baseline: str, level: float) -> tuple[Difference, ...]:
+def resampled_weights(
+    ratings: Ratings, condition: str, sizes: list[int], resamples: int, rng: np.random.Generator
+) -> Floats:
+    """The weights (A, B) with replicate models drawn with replacement. Where there is one model, it is drawn always.
+
+    A model drawn twice brings the same draw of its neurons twice, which makes the interval a little too wide.
+    """
+    weight_AB = np.zeros((len(ratings.arms), resamples))
+    for size in sizes:
+        arms = cells(ratings, condition, size)
+        share = np.full(len(arms), 1 / len(arms))
+        weight_AB[arms] = rng.multinomial(len(arms), share, resamples).T / (len(arms) * len(sizes))
+    return weight_AB
+
+
+def differences(
+    ratings: Ratings, draws: Draws, baseline: str, level: float, rng: np.random.Generator
+) -> tuple[Difference, ...]:
     """Every other condition against the baseline: each shared size, and all of them where there are several."""
     others = dict.fromkeys(arm.condition for arm in ratings.arms if arm.condition != baseline)
     found = []
     for condition in others:
         sizes = shared_sizes(ratings, condition, baseline)
-        found += [difference(ratings, draws, condition, baseline, [size], level) for size in sizes]
+        found += [difference(ratings, draws, condition, baseline, [size], level, rng) for size in sizes]
         if len(sizes) > 1:
-            found.append(difference(ratings, draws, condition, baseline, sizes, level))
+            found.append(difference(ratings, draws, condition, baseline, sizes, level, rng))
     return tuple(found)
 
 
 def difference(
-    ratings: Ratings, draws: Draws, condition: str, baseline: str, sizes: list[int], level: float
+    ratings: Ratings,
+    draws: Draws,
+    condition: str,
+    baseline: str,
+    sizes: list[int],
+    level: float,
+    rng: np.random.Generator,
 ) -> Difference:
     """One condition against the baseline, averaged over `sizes` (which both must have)."""
     one_A, two_A = weights(ratings, condition, sizes), weights(ratings, baseline, sizes)
@@ -88,8 +111,13 @@ def difference(
         np.bincount(part.arm_N, minlength=len(ratings.arms)), 1
     )
     fractions = float(one_A @ means_A), float(two_A @ means_A)
-    sides = [weight_A[used] for weight_A in (one_A, two_A)]
-    drawn = [side @ draws_AB[used] for draws_AB in (draws.neurons_AB, draws.both_AB) for side in sides]
+    resamples = draws.neurons_AB.shape[1]
+    sides = [resampled_weights(ratings, name, sizes, resamples, rng)[used] for name in (condition, baseline)]
+    drawn = [
+        np.einsum("ab,ab->b", weight_AB, draws_AB[used])
+        for draws_AB in (draws.neurons_AB, draws.both_AB)
+        for weight_AB in sides
+    ]
     beside = _newcombe(part, condition, level) if len(sizes) == 1 else None
     value, share = fractions[0] - fractions[1], _ratio(*fractions)
     n, raters = len(part.neurons_N), int((part.seen_NR.sum(axis=0) > 0).sum())
@@ -109,7 +137,7 @@ def _neurons(value: float, draws_B: Floats, part: Ratings, beside: Estimate | No
     method = "difference of mean fractions, neuron bootstrap, percentile interval"
     per_arm = np.bincount(part.arm_N)
     per_arm = per_arm[per_arm > 0]
-    note = ONE_MODEL if len(per_arm) == len({(a.condition, a.size) for a in _arms(part)}) else FEW_MODELS
+    note = ONE_MODEL if len(per_arm) == len({(a.condition, a.size) for a in _arms(part)}) else REPLICATES
     if np.ptp(draws_B) == 0:
         if beside and beside.defined:
             return replace(beside, note=f"{FLAT} {note}")

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.reports.statistics.analysis import analyse, to_json
@@ -97,6 +97,7 @@ def test_p_is_never_zero() -> None:
     assert p_value(0.0, np.zeros(999)) == 1.0
 
 
+@settings(deadline=None, max_examples=20)
 @given(st.randoms(use_true_random=False))
 def test_order_of_rows_does_not_matter(random) -> None:  # noqa: ANN001 - hypothesis' own type
     table = study(neurons=10)

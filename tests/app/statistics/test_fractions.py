@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.reports.statistics.analysis import analyse
@@ -95,6 +95,7 @@ def test_impossible_counts_are_refused() -> None:
         with_replaced(3, wilson(30, 60), units=1000, live=2000, replaced=0)
 
 
+@settings(deadline=None, max_examples=20)
 @given(st.integers(0, 10_000))
 def test_same_seed_same_numbers(seed: int) -> None:
     table = study(neurons=8)
