@@ -2,7 +2,7 @@
 FROM python:3.11-slim AS base
 WORKDIR /glance
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
-RUN useradd --create-home --uid 1000 glance && mkdir -p var && chown glance var
+RUN useradd --create-home --uid 1000 glance && mkdir -p var key && chown glance var key
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY app app
 COPY model_runner model_runner

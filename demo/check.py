@@ -73,7 +73,14 @@ def _summary(runs: Sequence[Path], report: dict[str, Any], verdicts: int, starte
     ]
     return {
         "arms": arms,
-        **_speeds(infos),
+        "train_tokens_per_second": _speed("train", {info.condition: info.train_tokens for info in infos}),
+        "collect_tokens_per_second": _speed("collect", {info.condition: info.collected_tokens for info in infos}),
         "verdicts": verdicts,
         "seconds": round(time.monotonic() - started, 1),
     }
+
+
+def _speed(step: str, tokens: dict[str, int]) -> int:
+    """Tokens a second over all arms, of the runs that did the work."""
+    times = read_times()
+    return round(sum(tokens.values()) / sum(times[f"{step} {arm}"] for arm in tokens))
