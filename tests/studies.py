@@ -31,6 +31,7 @@ def two_runs() -> tuple[Path, Path]:
     return folder / "gelu", folder / "solu_ln"
 
 
+@cache
 def frozen_study(design: Design | None = None, *, secret: bytes = SECRET, simulated: bool = False) -> Frozen:
     return freeze(design or Design(**SMALL), two_runs(), secret, simulated=simulated)
 
@@ -50,8 +51,13 @@ def make_study(
     return create_study(session, settings, name=name, frozen=frozen, actor="Ada")
 
 
+@cache
+def password_hash() -> str:
+    return hash_password(PASSWORD)  # slow on purpose, so once for all tests
+
+
 def make_administrator(session: Session, name: str = "Ada", **rights: bool) -> Administrator:
-    administrator = Administrator(name=name, password_hash=hash_password(PASSWORD), **rights)
+    administrator = Administrator(name=name, password_hash=password_hash(), **rights)
     session.add(administrator)
     session.flush()
     return administrator

@@ -2,7 +2,9 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from app import clock, log
-from app.errors import Conflict, Invalid, Refused
+from app.administrators.actions import check_password
+from app.db import OpenTransaction
+from app.errors import AppError, Conflict, Invalid, Refused
 from app.models import Administrator, Arm, OpenedItem, Study, StudyState
 from app.settings import Settings
 from app.studies.opening import Opened, open_study
@@ -79,9 +81,28 @@ def unblind_study(
     return study
 
 
-def note_refused_unblinding(session: Session, code: str, actor: str, why: str) -> None:
-    """An attempt that came to nothing is in the log too."""
-    log.append(session, locked_study(session, code).id, actor, "unblinding refused", why=why)
+def unblind(
+    transactions: OpenTransaction,
+    settings: Settings,
+    code: str,
+    name: str,
+    *,
+    password: str,
+    typed_name: str,
+    reason: str,
+) -> None:
+    """The whole act, by the administrator of this name. An attempt that comes to nothing is in the log all the same:
+    it is written in a transaction that outlives the refusal.
+    """
+    try:
+        administrator_id = check_password(transactions, name, password)
+        with transactions() as session:
+            administrator = session.get_one(Administrator, administrator_id)
+            unblind_study(session, settings, code, administrator, typed_name=typed_name, reason=reason)
+    except AppError as refusal:
+        with transactions() as session:
+            log.append(session, locked_study(session, code).id, name, "unblinding refused", why=refusal.message)
+        raise
 
 
 def _write_opened(session: Session, study: Study, opened: Opened) -> None:

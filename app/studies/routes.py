@@ -2,7 +2,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form, Request, Response
 
-from app.administrators.actions import check_password
 from app.db import OpenTransaction, ReadSession, SeparateTransactions, WriteSession
 from app.errors import AppError, Conflict, Invalid
 from app.models import Administrator, Study, StudyState
@@ -118,10 +117,9 @@ def unblind(
     password: ShortText,
 ) -> Response:
     try:
-        actions.require_unblinder(administrator)
-        check_password(transactions, administrator.name, password)
-        with transactions() as session:
-            actions.unblind_study(session, settings, code, administrator, typed_name=name, reason=reason)
+        actions.unblind(
+            transactions, settings, code, administrator.name, password=password, typed_name=name, reason=reason
+        )
     except AppError as refusal:
         return _refused(request, administrator, transactions, settings, code, refusal, reason)
     return redirect(request, f"/studies/{code}")
@@ -136,9 +134,7 @@ def _refused(
     refusal: AppError,
     reason: str,
 ) -> Response:
-    """Write the attempt down, then show the page again with the reason typed so far."""
-    with transactions() as session:
-        actions.note_refused_unblinding(session, code, administrator.name, refusal.message)
+    """Show the page again, with the reason typed so far."""
     with transactions() as session:
         study = queries.find_study(session, code)
         found = checks(session, study, open_study(session, settings, study))

@@ -1,0 +1,111 @@
+"""The `glance` command: the application, its database, and studies from a terminal.
+
+Imports of heavy libraries stay inside the commands that need them, so that --help is quick.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from app import commands
+from app.errors import AppError
+
+Parser = argparse.ArgumentParser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command. Returns its exit status; 2 after an expected failure, whose sentence goes to stderr."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.do(options) or 0)
+    except AppError as error:
+        sys.stderr.write(f"{error.message}\n")
+        return 2
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="glance", description="Blind studies of neurons: is one interpretable at a glance?")
+    add = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    _command(add, "migrate", "bring the database up to date", commands.migrate)
+    _serve(add)
+    _administrator(add)
+    _study(add)
+    _invite(add)
+    for name, what, do in (
+        ("close", "take no more verdicts; the study stays blind", commands.close),
+        ("reopen", "take verdicts again, if it was not unblinded", commands.reopen),
+    ):
+        _named(_command(add, name, what, do))
+    _unblind(add)
+    _files(add)
+    return parser
+
+
+def _command(
+    add: "argparse._SubParsersAction[Parser]", name: str, what: str, do: Callable[[argparse.Namespace], int | None]
+) -> Parser:
+    parser = add.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
+    parser.set_defaults(do=do)
+    return parser
+
+
+def _named(parser: Parser) -> Parser:
+    parser.add_argument("study", metavar="STUDY", help="the study's code, or its name")
+    return parser
+
+
+def _serve(add: "argparse._SubParsersAction[Parser]") -> None:
+    serve = _command(add, "serve", "serve the pages", commands.serve)
+    serve.add_argument("--host", default="127.0.0.1")
+    serve.add_argument("--port", type=int, default=8000)
+    serve.add_argument("--workers", type=int, default=1, help="processes (1)")
+
+
+def _administrator(add: "argparse._SubParsersAction[Parser]") -> None:
+    group = add.add_parser("administrator", help="who looks after studies").add_subparsers(required=True)
+    new = _command(group, "add", "let somebody sign in", commands.add_administrator)
+    new.add_argument("name", metavar="NAME")
+    new.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
+    new.add_argument("--may-not-manage", action="store_true", help="may look, but not change studies")
+    new.add_argument("--may-not-unblind", action="store_true")
+
+
+def _study(add: "argparse._SubParsersAction[Parser]") -> None:
+    group = add.add_parser("study", help="create studies, and list them").add_subparsers(required=True)
+    _command(group, "list", "name the studies", commands.list_studies)
+    create = _command(group, "create", "draw and seal a study", commands.create_study)
+    create.add_argument("--name", required=True)
+    create.add_argument("--run", type=Path, action="append", required=True, help="a run folder; give two or more")
+    for flag, field, default, what in commands.DESIGN_OPTIONS:
+        create.add_argument(f"--{flag}", dest=field, type=int, default=default, metavar="N", help=f"{what} ({default})")
+    create.add_argument("--simulated", action="store_true", help="its raters are programs")
+    create.add_argument("--pilot", action="store_true", help="a trial that is never counted")
+
+
+def _invite(add: "argparse._SubParsersAction[Parser]") -> None:
+    invite = _named(_command(add, "invite", "make a rater's link; it is shown once", commands.invite))
+    invite.add_argument("--name", required=True, help="what you call the rater")
+    invite.add_argument("--reusable", action="store_true", help="whoever has the link becomes a rater")
+    invite.add_argument("--days", type=int, help="how long the link can be opened")
+
+
+def _unblind(add: "argparse._SubParsersAction[Parser]") -> None:
+    unblind = _named(_command(add, "unblind", "open the seal of a closed study, for good", commands.unblind))
+    unblind.add_argument("--administrator", required=True, metavar="NAME", help="who does it")
+    unblind.add_argument("--reason", required=True)
+    unblind.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
+
+
+def _files(add: "argparse._SubParsersAction[Parser]") -> None:
+    report = _named(_command(add, "report", "write the report of an unblinded study", commands.report))
+    report.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    export = _named(_command(add, "export", "write every table that may leave the study now", commands.export))
+    export.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    export.add_argument("--strict", action="store_true", help="exit with 1 where a table is empty")
+    verify = _command(add, "verify", "check an exported study's seal and log, without a database", commands.verify)
+    verify.add_argument("export", type=Path, metavar="EXPORT", help="its folder, its .zip or its seal.json")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,262 @@
+"""What each `glance` command does. What a program may want to read is the last line on standard output."""
+
+import argparse
+import getpass
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Engine, make_url, select
+from sqlalchemy.orm import Session, selectinload
+
+from app import clock
+from app.db import open_engine, transaction
+from app.errors import Conflict, Invalid, NotFound
+from app.models import Administrator, Study
+from app.settings import Settings, get_settings
+
+if TYPE_CHECKING:
+    from app.studies.draw import DrawnItem
+
+Options = argparse.Namespace
+ACTOR = "the command line"
+DESIGN_OPTIONS = (
+    ("neurons", "neurons_per_arm", 60, "neurons an arm"),
+    ("snippets", "snippets", 20, "snippets an item"),
+    ("raters", "seats", 3, "places for raters"),
+    ("verdicts", "verdicts_per_neuron", 1, "raters a neuron"),
+    ("overlap", "overlap", 0, "neurons an arm that more raters judge"),
+    ("overlap-verdicts", "overlap_verdicts", 0, "raters an overlap neuron; 0 is all"),
+    ("mixed", "mixed_per_arm", 0, "controls an arm with snippets of different neurons"),
+    ("repeats", "repeats_per_arm", 0, "neurons an arm that are shown twice"),
+    ("repeat-distance", "repeat_distance", 20, "places between both showings"),
+)
+
+
+def say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+
+
+# ---- the database -------------------------------------------------------------------------------
+
+
+def migrate(_options: Options) -> None:
+    from app.migrate import upgrade
+
+    upgrade(get_settings().database_url)
+    say("The database is up to date.")
+
+
+@contextmanager
+def database(settings: Settings) -> Iterator[Engine]:
+    """The database, if its tables are those of this program. Raises Conflict with what to do otherwise."""
+    from app.migrate import is_current
+
+    url = make_url(settings.database_url)
+    missing = url.get_backend_name() == "sqlite" and not Path(url.database or "").exists()
+    engine = open_engine(settings.database_url)
+    try:
+        if missing or not is_current(engine):
+            shown = url.render_as_string(hide_password=True)
+            raise Conflict(f"The database {shown} is not up to date. Run: glance migrate")
+        yield engine
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def writing() -> Iterator[tuple[Session, Settings]]:
+    settings = get_settings()
+    with database(settings) as engine, transaction(engine) as session:
+        yield session, settings
+
+
+def find_study(session: Session, name: str) -> Study:
+    """By code or by name."""
+    found = select(Study).where((Study.code == name) | (Study.name == name)).options(selectinload(Study.arms))
+    study = session.scalars(found).first()
+    if study is None:
+        raise NotFound(f"There is no study with the code or the name “{name}”. `glance study list` names them.")
+    return study
+
+
+def serve(options: Options) -> None:
+    import uvicorn
+
+    settings = get_settings()
+    with database(settings):
+        pass
+    shown = make_url(settings.database_url).render_as_string(hide_password=True)
+    # Said at the start, because either may lie on a disk that goes away with a container.
+    say(f"Database {shown}, key file {settings.key_file.resolve()}.")
+    say(f"Serving on http://{options.host}:{options.port}{settings.root_path}/ (Ctrl+C stops)")
+    sys.stdout.flush()
+    # No access log: addresses hold rater's links, and their times would tell who rated what.
+    uvicorn.run(
+        "app.main:app", factory=True, host=options.host, port=options.port, workers=options.workers,
+        access_log=False, server_header=False, log_level="warning",
+    )  # fmt: skip
+
+
+# ---- people -------------------------------------------------------------------------------------
+
+
+def read_password(options: Options, *, twice: bool = False) -> str:
+    if options.password_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    if not sys.stdin.isatty():
+        raise Invalid("There is no terminal to ask for the password. Use --password-stdin.")
+    password = getpass.getpass("Password: ")
+    if twice and getpass.getpass("The same again: ") != password:
+        raise Invalid("The two passwords are not the same. Nothing was changed.")
+    return password
+
+
+def add_administrator(options: Options) -> None:
+    from app.administrators import actions
+
+    password = read_password(options, twice=True)
+    rights = {"may_manage": not options.may_not_manage, "may_unblind": not options.may_not_unblind}
+    with writing() as (session, _):
+        actions.add_administrator(session, options.name, password, **rights)
+    say(f"{options.name} can sign in.")
+
+
+def invite(options: Options) -> None:
+    from app.raters import actions
+
+    expires_at = clock.now() + timedelta(days=options.days) if options.days else None
+    with writing() as (session, _):
+        study = find_study(session, options.study)
+        token = actions.invite(
+            session, study, options.name, actor=ACTOR, reusable=options.reusable, expires_at=expires_at
+        )
+    say(f"/join/{token}")
+
+
+# ---- studies ------------------------------------------------------------------------------------
+
+
+def list_studies(_options: Options) -> None:
+    from app.studies.queries import list_studies
+
+    with writing() as (session, _):
+        for listed in list_studies(session):
+            study = listed.study
+            say(f"{study.code}  {study.state:<9}  {listed.done} of {listed.wanted} verdicts  {study.name}")
+
+
+def create_study(options: Options) -> None:
+    """Everything slow is done before the database is written to."""
+    from app.studies import creating
+    from app.studies.design import Design
+    from app.studies.freezing import freeze
+
+    design = Design(**{field: getattr(options, field) for _, field, _, _ in DESIGN_OPTIONS})
+    with database(get_settings()):
+        pass
+    frozen = freeze(design, options.run, creating.new_secret(), simulated=options.simulated, watch=_watch)
+    with writing() as (session, settings):
+        study = creating.create_study(
+            session, settings, name=options.name, frozen=frozen, actor=ACTOR, pilot=options.pilot
+        )
+    say(f"Sealed: {study.seal_root}")
+    say(study.code)
+
+
+def _watch(items: "Iterable[DrawnItem]", total: int) -> "Iterable[DrawnItem]":
+    """A bar on a terminal; it takes seconds, so nothing where nobody watches."""
+    from rich.console import Console
+    from rich.progress import track
+
+    if not sys.stderr.isatty():
+        return items
+    return track(items, "Rendering items", total, console=Console(stderr=True), transient=True)
+
+
+def close(options: Options) -> None:
+    from app.studies.actions import close_study
+
+    with writing() as (session, _):
+        study = close_study(session, find_study(session, options.study).code, _shell())
+    say(f"“{study.name}” is closed. It stays blind until it is unblinded.")
+
+
+def reopen(options: Options) -> None:
+    from app.studies.actions import reopen_study
+
+    with writing() as (session, _):
+        study = reopen_study(session, find_study(session, options.study).code, _shell())
+    say(f"“{study.name}” is open again.")
+
+
+def _shell() -> Administrator:
+    """Who has a shell on the server may manage studies; the log says that it was done from there."""
+    return Administrator(name=ACTOR, may_manage=True, may_unblind=False)
+
+
+def unblind(options: Options) -> None:
+    from app.studies import actions
+
+    settings = get_settings()
+    with database(settings) as engine:
+        transactions = partial(transaction, engine)
+        with transactions() as session:
+            study = find_study(session, options.study)
+        typed = study.name if options.password_stdin else input(f"Type the name of the study ({study.name}): ")
+        password = read_password(options)
+        actions.unblind(
+            transactions, settings, study.code, options.administrator,
+            password=password, typed_name=typed, reason=options.reason,
+        )  # fmt: skip
+    say(f"“{study.name}” is unblinded.")
+
+
+# ---- files --------------------------------------------------------------------------------------
+
+
+def report(options: Options) -> None:
+    from app.reports.exports import as_json as json_bytes
+    from app.reports.page import standalone
+    from app.reports.queries import unblinded_study
+    from app.reports.report import as_json, make_report
+
+    with writing() as (session, _):
+        study = unblinded_study(session, find_study(session, options.study).code)
+        found = make_report(session, study)
+        _write(options.out, {"report.json": json_bytes(as_json(found)), "report.html": standalone(found)})
+    say(str(options.out / "report.html"))
+
+
+def export(options: Options) -> int:
+    from app.reports.exports import empty_tables, files
+
+    with writing() as (session, _):
+        study = find_study(session, options.study)
+        _write(options.out, {file.name: file.content for file in files(session, study)})
+        warnings = empty_tables(session, study)
+    for warning in warnings:
+        sys.stderr.write(f"{warning}\n")
+    say(str(options.out))
+    return 1 if warnings and options.strict else 0
+
+
+def _write(folder: Path, contents: dict[str, bytes]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+
+
+def verify(options: Options) -> int:
+    from app.studies.verifying import verify_export
+
+    verified = verify_export(options.export)
+    for line in verified.good:
+        say(f"✓ {line}")
+    for line in verified.faults:
+        say(f"× {line}")
+    return 1 if verified.faults else 0
