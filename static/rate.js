@@ -16,7 +16,8 @@ function startItem() {
 
 // Hands on the mouse need no focus on a verdict, where the next Enter or Space would give it again.
 function leaveButton(event) {
-  if (event.detail > 0) event.target.closest("#verdict button, #undo button")?.blur();
+  const button = event.detail > 0 && event.target.closest("#verdict button, #undo button");
+  if (button) setTimeout(() => button.blur()); // afterwards: htmx forgets the pressed button when it loses focus
 }
 
 listenToKeys();

@@ -8,15 +8,21 @@ export function startView() {
   if (!form()) return;
   if (one("#wide").checked) widened ??= assignment();
   if (widened !== assignment()) one("#wide").checked = false;
+  if (one("#line").checked) remember("lined_up");
+}
+
+// What was looked at stays true of this item when it is folded again.
+function remember(field) {
+  form().querySelector(`[type=hidden][name=${field}]`).value = "1";
 }
 
 export function listenToView() {
   document.addEventListener("change", (event) => {
     if (!form() || !event.target.matches("#line, #wide, .snips input")) return;
-    // What was looked at stays true of this item when it is folded again.
+    if (!event.target.checked) return;
     const field = event.target.id === "line" ? "lined_up" : "widened";
-    if (event.target.checked) form().querySelector(`[type=hidden][name=${field}]`).value = "1";
-    if (field === "widened" && event.target.checked) fetchWider();
+    remember(field);
+    if (field === "widened") fetchWider();
   });
 }
 

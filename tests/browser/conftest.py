@@ -70,14 +70,14 @@ def serve(settings: Settings) -> tuple[uvicorn.Server, threading.Thread, str]:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    """A study of twelve neurons, for one rater."""
+def site(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Site]:
+    """A study of twelve neurons, for one rater unless the test asks for more seats."""
     url = f"sqlite:///{tmp_path / 'site.db'}"
     upgrade(url)
     settings = Settings(database_url=url, key_file=tmp_path / "key", runs_dir=tmp_path / "runs", _env_file=None)
     engine = open_engine(url)
     with transaction(engine) as session:
-        make_study(session, settings, seats=1)
+        make_study(session, settings, seats=getattr(request, "param", 1))
     server, thread, address = serve(settings)
     yield Site(address, engine, settings)
     server.should_exit = True
@@ -127,7 +127,7 @@ def page(new_context: Open) -> Page:
 def join(page: Page, link: str) -> None:
     """Through the welcome page to the first neuron."""
     page.goto(link)
-    page.get_by_role("checkbox").check()
+    page.locator("[name=consent]").check()
     page.locator("form.start button").click()
     page.locator("form.start button").click()
     page.locator("#rate[data-state=item]").wait_for()

@@ -1,0 +1,156 @@
+"""What fits on the screen, and who can read it."""
+
+import re
+from itertools import product
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Open, Site, join
+
+pytestmark = pytest.mark.browser
+
+HIDDEN_PEAKS = """() => [...document.querySelectorAll('.snips mark')].filter(mark => {
+  const inside = mark.closest('p').getBoundingClientRect();
+  return ![...mark.getClientRects()].every(box =>
+    box.width > 0 && box.left >= inside.left - 1 && box.right <= inside.right + 1 && box.bottom <= inside.bottom + 3);
+}).length"""
+WIDTHS = (320, 360, 390, 480, 600, 704, 768, 959, 960, 1100, 1248, 1440, 1600, 1920)
+
+
+def test_all_twenty_are_on_one_screen(site: Site, page: Page) -> None:
+    join(page, site.link())
+    for _ in range(12):
+        bottom = page.evaluate(
+            "Math.max(...[...document.querySelectorAll('.snips li')].map(li => li.getBoundingClientRect().bottom))"
+        )
+        assert bottom <= page.evaluate("document.querySelector('.foot').getBoundingClientRect().top") + 1
+        assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+        count = page.locator(".snips li").count()
+        assert count == 20
+        key = page.locator("#verdict [name=key]").input_value()
+        page.keyboard.press("n")
+        page.wait_for_function("key => document.querySelector('#verdict')?.elements.key.value !== key", arg=key)
+        if page.locator("#rate").get_attribute("data-state") != "item":
+            return
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_peak_is_visible(site: Site, new_context: Open, width: int) -> None:
+    page = new_context(width, 900).new_page()
+    join(page, site.link())
+    for _ in range(4):
+        assert page.evaluate(HIDDEN_PEAKS) == 0
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        key = page.locator("#verdict [name=key]").input_value()
+        page.keyboard.press("n")
+        page.wait_for_function("key => document.querySelector('#verdict').elements.key.value !== key", arg=key)
+
+
+def serious(page: Page) -> list[str]:
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{one['id']}: {[node['html'][:120] for node in one['nodes'][:3]]}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize(("theme", "width"), product(("light", "dark"), (1440, 390)))
+def test_axe_finds_nothing_serious(site: Site, new_context: Open, theme: str, width: int) -> None:
+    page = new_context(width, 900, color_scheme=theme, bypass_csp=True).new_page()
+    link = site.link()
+    page.goto(link)
+    found = {"welcome": serious(page)}
+    page.locator("[name=consent]").check()
+    page.locator("form.start button").click()
+    found["begin"] = serious(page)
+    page.locator("form.start button").click()
+    page.locator("#rate[data-state=item]").wait_for()
+    found["item"] = serious(page)
+    page.keyboard.press("?")
+    found["keys"] = serious(page)
+    page.keyboard.press("?")
+    page.keyboard.press("l")
+    found["lined up"] = serious(page)
+    page.keyboard.press("n")
+    expect(page.locator(".pace b")).to_have_text("1")
+    found["last"] = serious(page)
+    for path in ("/help", "/rate/given"):
+        page.goto(path)
+        found[path] = serious(page)
+    page.get_by_role("link", name="Look again at").click()
+    found["edit"] = serious(page)
+    assert {name: problems for name, problems in found.items() if problems} == {}
+
+
+def luminance(colour: str) -> float:
+    numbers = [float(part) for part in re.findall(r"[\d.e-]+", colour)[:3]]
+    if not colour.startswith("color("):
+        numbers = [number / 255 for number in numbers]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in numbers]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+SHADES = """() => {
+  const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+  const pixel = (colour) => {
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return `rgb(${[...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3)})`;
+  };
+  const place = document.createElement('div');
+  place.className = 'snips';
+  place.innerHTML = `<p>${[...Array(16).keys()].map(n => `<mark class=a${n}>x</mark>`).join('')}</p>`;
+  document.body.append(place);
+  return [...place.querySelectorAll('mark')].map(mark => {
+    const style = getComputedStyle(mark);
+    return [pixel(style.color), pixel(style.backgroundColor)];
+  });
+}"""
+
+
+@pytest.mark.parametrize(("theme", "palette"), product(("light", "dark"), ("red", "blue", "grey")))
+def test_text_can_be_read_on_every_shade(site: Site, page: Page, theme: str, palette: str) -> None:
+    page.goto(f"/help?theme={theme}&palette={palette}")
+    pairs = page.evaluate(SHADES)
+    assert len({background for _, background in pairs}) == 16
+    for ink, background in pairs:
+        low, high = sorted((luminance(ink), luminance(background)))
+        assert (high + 0.05) / (low + 0.05) >= 4.5, (ink, background)
+
+
+def test_the_text_on_the_screen_is_the_source_text(site: Site, page: Page) -> None:
+    """The browser's own parser reads what Python's wrote: markup, carriage returns and marks of direction included."""
+    from tests.app.test_shading import Reader
+
+    join(page, site.link())
+    html = page.request.get("/rate").text()
+    paragraphs = re.findall(r"<p dir=auto.*?</p>", html, re.DOTALL)
+    assert [Reader(paragraph).text for paragraph in paragraphs] == page.evaluate(
+        "[...document.querySelectorAll('.snips p')].map(p => p.textContent)"
+    )
+
+
+def test_the_value_of_a_peak_is_read_on_focus_and_on_pointing(site: Site, page: Page) -> None:
+    join(page, site.link())
+    page.keyboard.press("j")
+    shown = page.evaluate("getComputedStyle(document.activeElement, '::after').content")
+    assert shown == '"100 %"'
+    assert page.evaluate("getComputedStyle(document.querySelectorAll('.snips mark')[1], '::after').content") == "none"
+
+
+def test_the_theme_and_the_palette_are_kept_and_never_flash(site: Site, page: Page) -> None:
+    page.goto("/help")
+    page.get_by_role("link", name="Blue, safe for colour-blind readers").click()
+    page.get_by_role("button", name="Theme").click()
+    html = page.request.get("/help").text()
+    assert 'data-palette="blue"' in html
+    assert 'data-theme="dark"' in html
+
+
+def test_a_rating_page_prints_on_one_page(site: Site, page: Page) -> None:
+    join(page, site.link())
+    pdf = page.pdf(format="A4")
+    assert len(re.findall(rb"/Type\s*/Page[^s]", pdf)) == 1
