@@ -84,7 +84,8 @@ def new_model(config: ModelConfig, seed: int) -> Transformer:
     Each tensor is drawn from a generator of its own, seeded by `seed` and the tensor's name, so that
     arms which share a tensor share its numbers whatever else they have.
     """
-    model = Transformer(config)
+    with torch.random.fork_rng(devices=[]):
+        model = Transformer(config)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             _initialise(name, parameter, generator_for(seed, name))

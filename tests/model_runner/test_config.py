@@ -1,0 +1,69 @@
+from pathlib import Path
+
+import pytest
+
+from model_runner.config import CONFIGS, ModelConfig, TrainConfig, find_config, read_config
+from model_runner.errors import RunnerError
+from model_runner.model import Transformer
+from tests.model_runner.models import MLPS, small_config
+
+TOML = "[model]\nlayers = 3\n[train]\ntokens = 1000\nlearning_rate = 1\n"
+
+
+@pytest.mark.parametrize("file", sorted(CONFIGS.glob("*.toml")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("mlp", MLPS)
+def test_every_shipped_config_is_valid_for_every_arm(file: Path, mlp: str) -> None:
+    model, train = read_config(find_config(file.stem), {"mlp": mlp, "vocab_size": 4096}, {})
+    assert model.mlp == mlp
+    assert train.tokens > 0
+
+
+def test_a_file_and_what_overrides_it(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(TOML)
+    model, train = read_config(find_config(str(tmp_path / "mine.toml")), {"vocab_size": 500}, {"tokens": 7})
+    assert (model.layers, model.vocab_size, train.tokens, train.learning_rate) == (3, 500, 7, 1)
+
+
+@pytest.mark.parametrize(
+    ("toml", "said"),
+    [
+        ("[model\n", "is not a TOML file"),
+        ("[modell]\n", "modell"),
+        ("[model]\nlayer = 3\n[train]\ntokens = 1\n", "'layer', which is not one of"),
+        ("[model]\nlayers = '3'\n[train]\ntokens = 1\n", "layers to '3', which is not of type int"),
+        ("[model]\nlayers = true\n[train]\ntokens = 1\n", "layers to True"),
+        ("[model]\nlayers = 2.5\n[train]\ntokens = 1\n", "layers to 2.5"),
+        ("[model]\n[train]\ntokens = 1\nbf16 = 1\n", "bf16 to 1, which is not of type bool"),
+        ("[model]\n[train]\n", "does not say tokens"),
+        ("[model]\nlayers = 0\n[train]\ntokens = 1\n", "layers is 0"),
+        ("[model]\nwidth = 100\nheads = 3\n[train]\ntokens = 1\n", "Width 100"),
+        ("[model]\nn_blocks = 3\n[train]\ntokens = 1\n", "3 equal blocks"),
+        ("[model]\nmlp = 'relu'\n[train]\ntokens = 1\n", "no MLP called 'relu'"),
+        ("[model]\n[train]\ntokens = 1\nlearning_rate = 0\n", "learning_rate is 0"),
+        ("[model]\n[train]\ntokens = 1\nbeta_2 = 1.0\n", "beta_2 is 1.0"),
+        ("[model]\n[train]\ntokens = 1\nclip = nan\n", "clip is nan"),
+    ],
+)
+def test_what_a_config_refuses(tmp_path: Path, toml: str, said: str) -> None:
+    (tmp_path / "bad.toml").write_text(toml)
+    with pytest.raises(RunnerError, match=said.replace("(", r"\(")):
+        read_config(tmp_path / "bad.toml", {"vocab_size": 500}, {})
+
+
+def test_an_unknown_config_names_those_that_ship() -> None:
+    with pytest.raises(RunnerError, match=r"no config 'huge': give a TOML file or one of .*demo"):
+        find_config("huge")
+
+
+@pytest.mark.parametrize("mlp", MLPS)
+def test_size_counts_the_matrices_and_is_one_for_all_arms(mlp: str) -> None:
+    config = small_config("gelu")
+    model = Transformer(small_config(mlp))  # type: ignore[arg-type]
+    matrices = [value for name, value in model.blocks.named_parameters() if value.ndim == 2]
+    assert sum(value.numel() for value in matrices) == config.non_embedding_parameters
+
+
+def test_configs_cannot_be_changed() -> None:
+    for config in (ModelConfig(vocab_size=10), TrainConfig(tokens=10)):
+        with pytest.raises(AttributeError):
+            config.seed = 3  # type: ignore[misc, union-attr]
