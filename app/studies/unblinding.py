@@ -20,7 +20,9 @@ class Check(NamedTuple):
     what: str
     """A sentence that is true as things stand."""
     detail: str
-    bars: bool
+    digest: str = ""
+    """Beside it, where there is one."""
+    bars: bool = True
     """Where it is not good, the study cannot be unblinded."""
 
 
@@ -46,50 +48,48 @@ def _closed(session: Session, study: Study) -> Check:
     done, wanted = count_verdicts(session, study), count_wanted(session, study)
     verdicts = f"{done} of {wanted} verdicts."
     if study.state is StudyState.OPEN:
-        return Check(False, "The study is still open", f"{verdicts} Close it first.", True)
-    return Check(True, "The study is closed", f"{study.closed_at:%-d %B %Y, %H:%M} UTC. {verdicts}", True)
+        return Check(False, "The study is still open", f"{verdicts} Close it first.")
+    return Check(True, "The study is closed", f"{study.closed_at:%-d %B %Y, %H:%M} UTC. {verdicts}")
 
 
 def _plan(session: Session, study: Study) -> Check:
     first = first_verdict_at(session, study)
     fixed = digest(study.plan) == study.plan_digest and (first is None or study.created_at <= first)
     what = "The plan was fixed before the first verdict" if fixed else "The plan is not the one that was fixed"
-    return Check(fixed, what, f"{study.created_at:%-d %B %Y, %H:%M} UTC, {study.plan_digest}", True)
+    return Check(fixed, what, f"{study.created_at:%-d %B %Y, %H:%M} UTC", study.plan_digest)
 
 
 def _allocation(study: Study, opened: Opened) -> Check:
     if opened.faults:
         more = f" And {len(opened.faults) - 3} more." if len(opened.faults) > 3 else ""
-        return Check(False, "The allocation is not the one that was sealed", " ".join(opened.faults[:3]) + more, True)
-    return Check(True, "The allocation is the one that was sealed", study.seal_root, True)
+        return Check(False, "The allocation is not the one that was sealed", " ".join(opened.faults[:3]) + more)
+    return Check(
+        True, "The allocation is the one that was sealed", "The secret draws it again, item by item.", study.seal_root
+    )
 
 
 def _unchanged(session: Session, study: Study, events: Sequence[Event]) -> Check:
     closed = [event for event in events if event.what == "study closed"]
     now = verdicts_digest(session, study)
     if closed and closed[-1].detail.get("digest") == now:
-        return Check(True, "The verdicts are as they were at closing", now, True)
-    return Check(
-        False,
-        "The verdicts are not fixed",
-        "They are compared with those at closing.",
-        study.state is StudyState.CLOSED,
-    )
+        return Check(True, "The verdicts are as they were at closing", "Every version of every verdict.", now)
+    detail = "They are fixed by closing." if study.state is StudyState.OPEN else "They are not those at closing."
+    return Check(False, "The verdicts are not fixed", detail, bars=study.state is not StudyState.OPEN)
 
 
 def _log(study: Study, events: Sequence[Event]) -> Check:
     broken = first_broken_line(events)
     if broken is None and len(events) == study.log_lines and (not events or events[-1].hash == study.log_head):
         lines = f"{len(events)} lines, each carrying the hash of the one before."
-        return Check(True, "The log is whole", lines, True)
+        return Check(True, "The log is whole", lines, study.log_head)
     where = f"Line {broken} does not follow from the one before." if broken else "Its end is missing."
-    return Check(False, "The log is not whole", where, True)
+    return Check(False, "The log is not whole", where)
 
 
 def _leases(session: Session, study: Study) -> Check:
     held = count_held(session, study)
     if held == 0:
-        return Check(True, "Nobody holds a neuron", "Every neuron that was shown has its verdict or went back.", False)
+        return Check(True, "Nobody holds a neuron", "Every neuron that was shown has its verdict or went back.")
     return Check(
-        False, f"{held} were shown and have no verdict", "They stay without one once the study is unblinded.", False
+        False, f"{held} were shown and have no verdict", "They stay without one once it is unblinded.", bars=False
     )
