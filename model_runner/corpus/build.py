@@ -1,11 +1,8 @@
 """Documents into a corpus folder: spool, learn the tokenizer, encode, find near-duplicates, put in place."""
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +10,13 @@ from tokenizers import Tokenizer
 
 from model_runner import tokenizer as bpe
 from model_runner.corpus import store
+from model_runner.corpus.describe import describe
 from model_runner.corpus.documents import Document
-from model_runner.corpus.duplicates import BAND_ROWS, SHORT_THRESHOLD, SHORT_TOKENS, THRESHOLD, find_clusters
+from model_runner.corpus.duplicates import find_clusters
 from model_runner.corpus.encoding import Encoded, encode
 from model_runner.corpus.folder import appearing
-from model_runner.corpus.info import SPLITS, CorpusInfo, Source, write_info
-from model_runner.corpus.signatures import PERMUTATIONS, SHINGLE_WORDS
+from model_runner.corpus.info import SPLITS, Source, write_info
+from model_runner.corpus.signatures import PERMUTATIONS
 from model_runner.corpus.splits import SHARES, split_of
 from model_runner.corpus.spool import read_texts, spool, spooled
 from model_runner.corpus.store import Corpus, open_corpus, token_dtype
@@ -69,7 +67,8 @@ def build_corpus(
         _write_clusters(folder, signatures)
         texts.unlink()
         signatures.unlink()
-        write_info(folder / store.INFO, _info(folder, tokenizer, parts, sources(parts), config))
+        info = describe(folder, config.name, tokenizer, tuple(parts), sources(parts), config.shares)
+        write_info(folder / store.INFO, info)
     return open_corpus(out)
 
 
@@ -140,51 +139,3 @@ def _write_clusters(folder: Path, signatures: Path) -> None:
     chunks["cluster"] = clusters.cluster
     chunks["cluster_documents"] = clusters.documents
     chunks.flush()
-
-
-def _info(
-    folder: Path, tokenizer: Tokenizer, parts: list[str], sources: tuple[Source, ...], config: BuildConfig
-) -> CorpusInfo:
-    documents = np.load(folder / store.DOCUMENTS)
-    return CorpusInfo(
-        name=config.name,
-        digest=_digest(folder, [parts, bpe.bos_id(tokenizer)]),
-        tokenizer_digest=bpe.digest(tokenizer),
-        vocab_size=bpe.vocab_size(tokenizer),
-        bos=bpe.bos_id(tokenizer),
-        parts=tuple(parts),
-        sources=sources,
-        shares=config.shares,
-        documents=len(documents),
-        tokens=int(documents["length"].sum()),
-        chunks=len(np.load(folder / store.CHUNKS, mmap_mode="r")),
-        counts=_counts(documents, parts),
-        duplicates={
-            "shingle_words": SHINGLE_WORDS,
-            "permutations": PERMUTATIONS,
-            "band_rows": BAND_ROWS,
-            "threshold": THRESHOLD,
-            "short_tokens": SHORT_TOKENS,
-            "short_threshold": SHORT_THRESHOLD,
-        },
-    )
-
-
-def _digest(folder: Path, more: list[Any]) -> str:
-    """SHA-256 over the content, so that where the text came from and what it was called do not matter."""
-    total = hashlib.sha256(json.dumps(more).encode())
-    for name in (store.TOKENS, store.DOCUMENTS, store.CHUNKS, store.TOKENIZER, store.TOKEN_BYTES, store.TOKEN_OFFSETS):
-        with (folder / name).open("rb") as file:
-            total.update(hashlib.file_digest(file, "sha256").digest())
-    return total.hexdigest()
-
-
-def _counts(documents: NDArray[np.void], parts: list[str]) -> dict[str, dict[str, int]]:
-    """Tokens by split and part."""
-    size = len(SPLITS) * len(parts)
-    cells = documents["split"].astype(np.int64) * len(parts) + documents["part"]
-    sums = np.bincount(cells, documents["length"], size).astype(np.int64).reshape(len(SPLITS), len(parts))
-    return {
-        split: {part: int(count) for part, count in zip(parts, row, strict=True) if count}
-        for split, row in zip(SPLITS, sums, strict=True)
-    }
