@@ -121,6 +121,8 @@ class RunInfo:
     collected_documents: int
     collected_tokens: int
     """Rankable tokens that were looked at."""
+    settings: dict[str, Any]
+    """What the result depends on; collecting again with the same settings reuses the folder."""
     format: int = FORMAT
     digest: str = ""
     """SHA-256 over everything else in run.json, the digests of the arrays included."""
@@ -152,9 +154,7 @@ class Run:
         Raises RunFolderError where there is no such section or unit.
         """
         if section not in self._sections:
-            raise RunFolderError(
-                f'{self.folder} has no section "{section}"; it has {", ".join(self.info.sections)}.'
-            )
+            raise RunFolderError(f'{self.folder} has no section "{section}"; it has {", ".join(self.info.sections)}.')
         if not 0 <= unit < len(self.units):
             raise RunFolderError(f"{self.folder} has units 0 to {len(self.units) - 1}, and no unit {unit}.")
         return list(_snippets(self._sections[section], unit))
@@ -226,9 +226,7 @@ def _info(folder: Path, raw: dict[str, Any]) -> RunInfo:
             raise RunFolderError(f"In {folder / INFO_NAME}, this program {what} {', '.join(sorted(names))}.")
     if raw["activation_point"] not in ("before_norm", "only"):
         point = raw["activation_point"]
-        raise RunFolderError(
-            f"{folder} was read at the activation point {point!r}, which this program does not know."
-        )
+        raise RunFolderError(f"{folder} was read at the activation point {point!r}, which this program does not know.")
     return RunInfo(**raw)
 
 
@@ -238,9 +236,7 @@ def _check_names(folder: Path, info: RunInfo, names: set[str]) -> None:
     if missing := needed - names:
         raise RunFolderError(f"{folder / INFO_NAME} does not describe {', '.join(sorted(missing))}.")
     if unknown := names - needed - optional:
-        raise RunFolderError(
-            f"{folder} holds {', '.join(sorted(unknown))}, which this program does not know."
-        )
+        raise RunFolderError(f"{folder} holds {', '.join(sorted(unknown))}, which this program does not know.")
 
 
 def _map(folder: Path, name: str, description: dict[str, Any]) -> NDArray[Any]:

@@ -2,15 +2,16 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from model_runner.errors import RunnerError
+from model_runner.files import file_digest, write_atomically
 from model_runner.run_folder import FORMAT, INFO_NAME, RunInfo
 
 
@@ -51,31 +52,34 @@ def write_run(
 ) -> RunInfo:
     """Write the folder and return the info with its sections, format and digest filled in.
 
-    Raises OSError where the folder cannot be written, ValueError where the info holds a NaN.
+    Raises RunnerError where the folder cannot be written, ValueError where the info holds a NaN.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / INFO_NAME).unlink(missing_ok=True)
-    arrays: dict[str, NDArray[Any]] = {"units": units, **asdict_arrays(vocabulary)}
-    for name, section in sections.items():
-        arrays |= {f"{name}.{part}": array for part, array in asdict_arrays(section).items()}
-    described = {name: _write_array(folder / f"{name}.npy", array) for name, array in arrays.items()}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / INFO_NAME).unlink(missing_ok=True)
+        described = _write_arrays(folder, units, sections, vocabulary)
+    except OSError as error:
+        raise RunnerError(f"{folder} could not be written: {error.strerror}. Make room and run it again.") from error
     info = replace(info, sections=list(sections), format=FORMAT, digest="")
     info = replace(info, digest=_digest(info, described))
-    write_json(folder / INFO_NAME, {**asdict(info), "arrays": described})
+    text = json.dumps({**asdict(info), "arrays": described}, indent=1, ensure_ascii=False, allow_nan=False)
+    write_atomically(folder / INFO_NAME, f"{text}\n".encode())
     return info
 
 
-def asdict_arrays(record: SectionArrays | Vocabulary) -> dict[str, NDArray[Any]]:
-    """The arrays of a record by name, without copying them and without the absent ones."""
-    if isinstance(record, Vocabulary):
-        return {"token_bytes": record.token_bytes, "token_offsets": record.token_offsets}
-    named = {
-        "offsets": record.offsets,
-        "snippets": record.snippets,
-        "tokens": record.tokens,
-        "activations": record.activations,
-    }
-    return named if record.after_norm is None else {**named, "after_norm": record.after_norm}
+def _write_arrays(
+    folder: Path, units: NDArray[np.void], sections: Mapping[str, SectionArrays], vocabulary: Vocabulary
+) -> dict[str, dict[str, Any]]:
+    arrays: dict[str, NDArray[Any]] = {"units": units, **_arrays(vocabulary)}
+    for name, section in sections.items():
+        arrays |= {f"{name}.{part}": array for part, array in _arrays(section).items()}
+    return {name: _write_array(folder / f"{name}.npy", array) for name, array in arrays.items()}
+
+
+def _arrays(record: SectionArrays | Vocabulary) -> dict[str, NDArray[Any]]:
+    """The arrays of a record by name, the absent ones left out."""
+    named = ((field.name, getattr(record, field.name)) for field in fields(record))
+    return {name: array for name, array in named if array is not None}
 
 
 def _write_array(path: Path, array: NDArray[Any]) -> dict[str, Any]:
@@ -87,23 +91,6 @@ def _write_array(path: Path, array: NDArray[Any]) -> dict[str, Any]:
     }
 
 
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file, in hex."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _digest(info: RunInfo, described: Mapping[str, Any]) -> str:
     text = json.dumps({**asdict(info), "arrays": described}, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Write a JSON file so that it is there whole or not at all. NaN is refused with a ValueError."""
-    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
-    partial = path.with_suffix(".json.partial")
-    with partial.open("w", encoding="utf-8") as file:
-        file.write(text + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)

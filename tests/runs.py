@@ -79,6 +79,7 @@ def make_run(
         "specials": [BOS],
         "directions": 0,
         "directions_seed": None,
+        "settings": {},
         "collected_documents": DOCUMENTS,
         "collected_tokens": sum(len(context.tokens) - 1 for context in contexts),
     }
@@ -166,9 +167,7 @@ def _collect(
     return ("too_few" if state == "ok" and len(best) < kept else state), best[:kept]
 
 
-def _activations(
-    rng: np.random.Generator, condition: str, contexts: tuple[Context, ...]
-) -> list[NDArray[np.float32]]:
+def _activations(rng: np.random.Generator, condition: str, contexts: tuple[Context, ...]) -> list[NDArray[np.float32]]:
     """Noise, and a strong answer to a few words: dense and partly negative, or sparse where it is SoLU's."""
     sparse = condition.startswith("solu")
     favour_V = np.zeros(len(_vocabulary()))

@@ -1,0 +1,31 @@
+"""What `glance-runner collect` does."""
+
+import argparse
+import sys
+from collections import Counter
+
+from model_runner.checkpoint import load_checkpoint
+from model_runner.collect import collect
+from model_runner.collect_config import CollectConfig
+from model_runner.corpus.store import open_corpus
+from model_runner.run_folder import STATES, open_run
+
+
+def run(options: argparse.Namespace) -> None:
+    """Collect as the options say, and say what came of it."""
+    config = CollectConfig(
+        split=options.split,
+        parts=tuple(options.parts) if options.parts else None,
+        kept=options.kept,
+        window=options.window,
+        tokens=options.tokens,
+        block=options.block,
+        device=options.device,
+    )
+    info = collect(load_checkpoint(options.checkpoint), open_corpus(options.corpus), options.out, config)
+    states = Counter(STATES[state] for state in open_run(options.out).units["state"])
+    said = ", ".join(f"{count:,} {state}" for state, count in states.most_common())
+    sys.stdout.write(
+        f"{sum(states.values()):,} units over {info.collected_tokens:,} tokens of {info.collected_documents:,} "
+        f"documents: {said}.\nDigest {info.digest}.\nIt is in {options.out}.\n"
+    )

@@ -1,0 +1,85 @@
+"""What is collected: the user's wishes, and the settings that they come to for one model and corpus."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from model_runner.checkpoint import Checkpoint
+from model_runner.corpus.info import SPLITS
+from model_runner.corpus.parts import readable
+from model_runner.corpus.store import Corpus
+from model_runner.errors import RunnerError
+
+BLOCK_TOKENS = 2048
+"""Tokens that go through the model together by default: few enough to stay in a processor's cache."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectConfig:
+    """What a user asks for."""
+
+    split: str = "collect"
+    parts: tuple[str, ...] | None = None
+    """Parts of the corpus; None means those that a rater can be expected to read."""
+    kept: int = 20
+    """Snippets kept for each unit."""
+    window: int | None = None
+    """Tokens in a context, BOS included; None means the model's own."""
+    tokens: int | None = None
+    """Stop at the document in which this many tokens are reached; None means the whole split."""
+    block: int | None = None
+    """Contexts that go through the model together; it changes the last bits of activations, no more."""
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        for name in ("kept", "tokens", "block"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise RunnerError(f"{name} is {value}; it must be at least 1.")
+        if self.split not in SPLITS:
+            raise RunnerError(f'There is no split "{self.split}"; the splits are {", ".join(SPLITS)}.')
+        if self.parts is not None and not self.parts:
+            raise RunnerError("No parts were named; leave the option out to collect over the readable ones.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectSettings:
+    """Everything that a collection's result depends on. Kept in run.json and in the state on disk."""
+
+    checkpoint_digest: str
+    corpus_digest: str
+    split: str
+    parts: tuple[str, ...]
+    kept: int
+    window: int
+    tokens: int | None
+    block: int
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "parts": list(self.parts)}
+
+
+def settle_config(config: CollectConfig, checkpoint: Checkpoint, corpus: Corpus) -> CollectSettings:
+    """Fill in the defaults.
+
+    Raises RunnerError when the model cannot read the corpus or the window is longer than its context.
+    """
+    if checkpoint.train.tokenizer_digest != corpus.info.tokenizer_digest:
+        raise RunnerError(
+            f"The model reads tokenizer {checkpoint.train.tokenizer_digest[:12]} and the corpus {corpus.folder} "
+            f"was made with {corpus.info.tokenizer_digest[:12]}. Collect over a corpus made with the model's."
+        )
+    window = config.window or checkpoint.config.context
+    if window > checkpoint.config.context:
+        raise RunnerError(
+            f"A window of {window} tokens is longer than the model's context of {checkpoint.config.context}."
+        )
+    return CollectSettings(
+        checkpoint_digest=checkpoint.digest,
+        corpus_digest=corpus.info.digest,
+        split=config.split,
+        parts=config.parts or tuple(readable(corpus.info.parts)),
+        kept=config.kept,
+        window=window,
+        tokens=config.tokens,
+        block=config.block or max(1, BLOCK_TOKENS // window),
+    )

@@ -1,0 +1,100 @@
+"""What a collection has gathered so far, in one file that survives being killed.
+
+The file is written whole and put in its place by rename. It holds the settings it belongs to, the number of
+the next block, and the arrays of every layer; zip checksums guard each of them.
+"""
+
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model_runner.capture import Gathered
+from model_runner.errors import RunnerError
+from model_runner.resume import refuse_change
+from model_runner.top import COLUMNS, TopLists
+from model_runner.waiting import add
+
+STATE_NAME = "collecting.npz"
+PARTIAL_NAME = "collecting.npz.partial"
+STATE_FORMAT = 1
+WATCHED = ("finite_F", "constant_F", "first_F")
+
+
+def save_state(folder: Path, settings: Mapping[str, Any], next_block: int, gathered: Sequence[Gathered]) -> None:
+    """Write the state. The candidates still waiting must be those of one unfinished document.
+
+    Raises RunnerError when the disk is full or the folder cannot be written; the state before is kept.
+    """
+    about = {"format": STATE_FORMAT, "settings": settings, "next_block": next_block}
+    arrays = {"about": np.frombuffer(json.dumps(about).encode(), np.uint8)}
+    for number, part in enumerate(gathered):
+        arrays |= {f"{number}/{name}": array for name, array in _arrays(part)}
+    partial = folder / PARTIAL_NAME
+    try:
+        with partial.open("wb") as file:
+            np.savez(file, allow_pickle=False, **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(folder / STATE_NAME)
+    except OSError as error:
+        raise RunnerError(
+            f"{partial} could not be written: {error.strerror}. What was collected until the last state is kept; "
+            "make room and run the same command again."
+        ) from error
+
+
+def _arrays(gathered: Gathered) -> Iterator[tuple[str, NDArray[Any]]]:
+    yield from ((name, getattr(gathered, name)) for name in WATCHED)
+    yield from ((field.name, getattr(gathered.lists, field.name)) for field in fields(TopLists))
+    held = gathered.waiting.candidates[: gathered.waiting.used]
+    yield from ((f"held/{name}", getattr(held, name)) for name in COLUMNS if name != "window_E")
+    yield "held/windows_ESW", held.windows_PSW[: len(held)]
+
+
+def load_state(folder: Path, settings: Mapping[str, Any], gathered: Sequence[Gathered]) -> int:
+    """Put the saved arrays into `gathered`, which is fresh, and return the number of the next block.
+
+    Without a state that is 0. Raises RunnerError when the state is damaged or belongs to other settings.
+    """
+    path = folder / STATE_NAME
+    if not path.exists():
+        return 0
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            about = json.loads(stored["about"].tobytes())
+            _refuse_change(path, about, settings)
+            for number, part in enumerate(gathered):
+                _restore(part, {name: stored[f"{number}/{name}"] for name, _ in _arrays(part)})
+    except (zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError, OSError) as error:
+        raise RunnerError(
+            f"{path} is damaged ({error}). Delete it to collect from the beginning, or restore it from a copy."
+        ) from error
+    return int(about["next_block"])
+
+
+def _refuse_change(path: Path, about: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    if about["format"] != STATE_FORMAT:
+        raise RunnerError(f"{path} has format {about['format']}, and this program knows {STATE_FORMAT}. Delete it.")
+    refuse_change(about["settings"], dict(settings), path.parent)
+
+
+def _restore(gathered: Gathered, arrays: Mapping[str, NDArray[Any]]) -> None:
+    for name in WATCHED:
+        getattr(gathered, name)[...] = arrays[name]
+    for field in fields(TopLists):
+        getattr(gathered.lists, field.name)[...] = arrays[field.name]
+    columns = {name: arrays[f"held/{name}"] for name in COLUMNS if name != "window_E"}
+    add(gathered.waiting, **columns)[...] = arrays["held/windows_ESW"]
+
+
+def forget_state(folder: Path) -> None:
+    for name in (STATE_NAME, PARTIAL_NAME):
+        (folder / name).unlink(missing_ok=True)

@@ -1,0 +1,366 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from model_runner import collect as collecting
+from model_runner.checkpoint import Checkpoint, TrainRecord, save_checkpoint
+from model_runner.cli import main
+from model_runner.collect import collect
+from model_runner.collect_config import CollectConfig
+from model_runner.collect_state import STATE_NAME
+from model_runner.config import MLPName, ModelConfig
+from model_runner.contexts import cut_contexts
+from model_runner.corpus.store import Corpus
+from model_runner.errors import RunnerError
+from model_runner.model import new_model
+from model_runner.run_folder import INFO_NAME, STATES, open_run
+from tests.corpora import make_corpus
+from tests.model_runner.brute_force import MadeDocument, brute_force
+from tests.texts import CODE, ODD, PROSE
+
+WINDOW = 16
+CONFIG = CollectConfig(kept=5, block=3)
+
+
+def _texts() -> list[str | tuple[str, str]]:
+    """Documents shorter and longer than a context, some of them near-duplicates of one long paragraph."""
+    paragraph = " ".join(PROSE[:8])
+    near = [(f"{paragraph} Number {n}.", "prose") for n in range(3)]
+    plain = [(text, "prose") for text in (*PROSE[8:18], *ODD[:2])]
+    return [*near, *plain, *((text, "code") for text in CODE[:4]), ("word " * 40, "prose"), ("a", "prose")]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    return make_corpus(tmp_path_factory.mktemp("corpus") / "c", _texts(), shares={"collect": 1.0})
+
+
+def make_checkpoint(folder: Path, corpus: Corpus, mlp: MLPName = "solu_ln", layers: int = 2) -> Checkpoint:
+    """A model with random weights that is large enough to have opinions."""
+    config = ModelConfig(vocab_size=corpus.info.vocab_size, context=WINDOW, layers=layers, heads=2, width=8, mlp=mlp)
+    model = new_model(config, 0)
+    with torch.no_grad():
+        for number, block in enumerate(model.blocks):
+            generator = torch.Generator().manual_seed(number)
+            block.mlp.up.weight.mul_(100)
+            for weight in (block.attention.out.weight, block.mlp.down.weight):
+                weight.normal_(0.0, 1.0, generator=generator)
+    record = TrainRecord(
+        step=1,
+        tokens=1,
+        loss=1.0,
+        val_loss=None,
+        seed=3,
+        corpus_digest=corpus.info.digest,
+        tokenizer_digest=corpus.info.tokenizer_digest,
+        weights_digest="",
+        seconds=0.0,
+        train={},
+    )
+    checkpoint = save_checkpoint(folder, model.eval().requires_grad_(False), record)
+    return replace(checkpoint, model=checkpoint.model.eval())
+
+
+@pytest.fixture(scope="module")
+def checkpoint(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Checkpoint:
+    return make_checkpoint(tmp_path_factory.mktemp("checkpoint"), corpus)
+
+
+def _in_blocks(checkpoint: Checkpoint, corpus: Corpus, layer: int) -> list[MadeDocument]:
+    """Every document with the layer's activations (tokens, units), from batches of the shape that is collected."""
+    contexts = cut_contexts(corpus, corpus.in_split("collect"), WINDOW, 3)
+    parts: dict[int, list[NDArray[np.float32]]] = {}
+    for block in map(contexts.block, range(contexts.blocks)):
+        acts_BTF = list(checkpoint.model.activations(torch.from_numpy(block.tokens_BT)))[layer].numpy()
+        for row, document in enumerate(block.document_B.tolist()):
+            parts.setdefault(document, []).append(acts_BTF[row, 1 : block.length_B[row]])
+    return [
+        MadeDocument(n, np.concatenate(acts), corpus.document_clusters(n), np.zeros(sum(map(len, acts)), bool))
+        for n, acts in parts.items()
+        if n >= 0
+    ]
+
+
+@pytest.mark.parametrize("mlp", ["gelu", "solu", "solu_ln", "gelu_ln"])
+def test_the_run_holds_the_top_snippets_of_the_definition(corpus: Corpus, tmp_path: Path, mlp: MLPName) -> None:
+    checkpoint = make_checkpoint(tmp_path / "model", corpus, mlp)
+    collect(checkpoint, corpus, tmp_path / "run", CONFIG)
+    run = open_run(tmp_path / "run")
+    for layer in range(2):
+        documents = _in_blocks(checkpoint, corpus, layer)
+        for index in range(checkpoint.config.hidden):
+            wanted = brute_force(documents, index, CONFIG.kept)
+            if wanted[0].value > 0:
+                wanted = [entry for entry in wanted if entry.value > 0]
+            snippets = run.snippets("top", layer * checkpoint.config.hidden + index)
+            assert [(s.value, s.document, s.start + s.peak - 1) for s in snippets] == wanted
+
+
+def test_what_is_shown_is_what_was_ranked(checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path) -> None:
+    info = collect(checkpoint, corpus, tmp_path / "run", CONFIG)
+    run = open_run(tmp_path / "run")
+    assert info.activation_point == "before_norm"
+    norms = [block.mlp.norm for block in checkpoint.model.blocks]
+    collapsed = 0
+    for unit, row in enumerate(run.units):
+        for snippet in run.snippets("top", unit):
+            tokens = corpus.document_tokens(snippet.document)[snippet.start : snippet.start + WINDOW - 1]
+            assert snippet.tokens_W.tolist() == [corpus.info.bos, *tokens.tolist()]
+            assert snippet.activations_W[1:].argmax() + 1 == snippet.peak
+            assert snippet.document_start == (snippet.start == 0)
+            end = snippet.start + len(tokens)
+            assert snippet.document_end == (end == len(corpus.document_tokens(snippet.document)))
+            everything = torch.from_numpy(snippet.tokens_W.astype(np.int64))[None]
+            acts = list(checkpoint.model.activations(everything))[row["layer"]]
+            np.testing.assert_allclose(snippet.activations_W, acts[0, :, row["index"]], rtol=1e-4, atol=1e-5)
+            after = norms[row["layer"]](acts)[0, :, row["index"]]
+            np.testing.assert_allclose(snippet.after_norm_W, after, rtol=1e-3, atol=1e-4)
+            collapsed += snippet.collapsed
+    assert collapsed > 0, "the near-duplicates should appear as one snippet that says how many it stands for"
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != collecting.SPEED_NAME}
+
+
+def test_collecting_twice_gives_the_same_bytes_and_the_second_time_reads(
+    checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = collect(checkpoint, corpus, tmp_path / "a" / "run", CONFIG)
+    collect(checkpoint, corpus, tmp_path / "b" / "run", CONFIG)
+    assert _files(tmp_path / "a" / "run") == _files(tmp_path / "b" / "run")
+    monkeypatch.setattr(collecting, "read_block", None)
+    assert collect(checkpoint, corpus, tmp_path / "a" / "run", CONFIG) == first
+
+
+@pytest.mark.parametrize("block", [1, 2, 7, 1000])
+def test_the_batch_size_changes_no_snippet(checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path, block: int) -> None:
+    collect(checkpoint, corpus, tmp_path / "a", CONFIG)
+    collect(checkpoint, corpus, tmp_path / "b", replace(CONFIG, block=block))
+    one, other = open_run(tmp_path / "a"), open_run(tmp_path / "b")
+    for unit in range(len(one.units)):
+        pairs = zip(one.snippets("top", unit), other.snippets("top", unit), strict=True)
+        for mine, theirs in pairs:
+            assert (mine.document, mine.start, mine.peak) == (theirs.document, theirs.start, theirs.peak)
+            np.testing.assert_allclose(mine.activations_W, theirs.activations_W, rtol=1e-4, atol=1e-6)
+
+
+def test_capturing_changes_no_logit(checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path) -> None:
+    tokens = torch.arange(WINDOW)[None] % corpus.info.vocab_size
+    before = checkpoint.model(tokens)
+    collect(checkpoint, corpus, tmp_path / "run", CONFIG)
+    assert torch.equal(checkpoint.model(tokens), before)
+
+
+def test_dead_and_broken_neurons_have_a_state_and_no_text(corpus: Corpus, tmp_path: Path) -> None:
+    checkpoint = make_checkpoint(tmp_path / "model", corpus, "gelu", layers=1)
+    up = checkpoint.model.blocks[0].mlp.up
+    up.weight[0], up.bias[0] = 0, 0
+    up.weight[1] = torch.nan
+    up.weight[2], up.bias[2] = up.weight[2] / 1000, -0.5
+    collect(checkpoint, corpus, tmp_path / "run", CONFIG)
+    run = open_run(tmp_path / "run")
+    assert [STATES[state] for state in run.units["state"][:4]] == ["dead", "not_finite", "never_positive", "ok"]
+    assert [len(run.snippets("top", unit)) for unit in range(4)] == [0, 0, 5, 5]
+    assert all(snippet.value < 0 for snippet in run.snippets("top", 2))
+
+
+def test_a_model_that_is_nan_all_over_is_refused(corpus: Corpus, tmp_path: Path) -> None:
+    checkpoint = make_checkpoint(tmp_path / "model", corpus, "solu_ln")
+    checkpoint.model.blocks[0].mlp.up.weight[1] = torch.nan
+    with pytest.raises(RunnerError, match="Every activation of layer 0 is NaN"):
+        collect(checkpoint, corpus, tmp_path / "run", CONFIG)
+    assert not (tmp_path / "run" / INFO_NAME).exists()
+
+
+def test_fewer_documents_than_k(checkpoint: Checkpoint, tmp_path: Path, corpus: Corpus) -> None:
+    small = make_corpus(
+        tmp_path / "small",
+        ["three little words", "and four more words"],
+        shares={"collect": 1.0},
+        tokenizer=corpus.folder / "tokenizer.json",
+    )
+    collect(checkpoint, small, tmp_path / "run", CONFIG)
+    run = open_run(tmp_path / "run")
+    assert {STATES[state] for state in run.units["state"]} <= {"too_few", "never_positive"}
+    for unit in range(len(run.units)):
+        assert {snippet.document for snippet in run.snippets("top", unit)} <= {0, 1}
+
+
+def test_only_the_asked_parts_are_collected(checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path) -> None:
+    info = collect(checkpoint, corpus, tmp_path / "run", replace(CONFIG, parts=("code",)))
+    run = open_run(tmp_path / "run")
+    code = set(corpus.in_split("collect", ["code"]).tolist())
+    assert info.parts == ["code"]
+    assert info.collected_documents == len(code)
+    assert {s.document for unit in range(len(run.units)) for s in run.snippets("top", unit)} <= code
+
+
+def test_a_limit_of_tokens_takes_the_first_documents(checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path) -> None:
+    info = collect(checkpoint, corpus, tmp_path / "run", replace(CONFIG, tokens=200))
+    lengths = corpus.documents["length"][: info.collected_documents]
+    assert lengths[:-1].sum() < 200 <= lengths.sum() == info.collected_tokens
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        (CollectConfig(split="train"), "hold no text"),
+        (CollectConfig(window=17), "longer than the model's context of 16"),
+        (CollectConfig(window=1), "no room for text"),
+        (CollectConfig(parts=("opera",)), "has no part 'opera'"),
+    ],
+)
+def test_what_cannot_be_collected_is_refused(
+    checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path, config: CollectConfig, said: str
+) -> None:
+    with pytest.raises(RunnerError, match=said):
+        collect(checkpoint, corpus, tmp_path / "run", config)
+
+
+@pytest.mark.parametrize("wrong", [{"kept": 0}, {"tokens": 0}, {"block": 0}, {"split": "all"}, {"parts": ()}])
+def test_a_senseless_wish_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(RunnerError, match=next(iter(wrong))[:-1]):
+        CollectConfig(**wrong)  # type: ignore[arg-type]
+
+
+def test_another_tokenizer_is_refused(checkpoint: Checkpoint, tmp_path: Path) -> None:
+    other = make_corpus(tmp_path / "other", ["quite another text"] * 3, shares={"collect": 1.0})
+    with pytest.raises(RunnerError, match="was made with"):
+        collect(checkpoint, other, tmp_path / "run", CONFIG)
+
+
+# ---- stopping and going on ------------------------------------------------------------------------
+
+SLOW = """
+import sys, time
+from pathlib import Path
+from model_runner import collect
+from model_runner.checkpoint import load_checkpoint
+from model_runner.collect_config import CollectConfig
+from model_runner.corpus.store import open_corpus
+
+collect.SAVE_SECONDS = 0.0
+read_block = collect.read_block
+def slowly(*arguments):
+    read_block(*arguments)
+    time.sleep(0.05)
+collect.read_block = slowly
+model, corpus, out = map(Path, sys.argv[1:])
+collect.collect(load_checkpoint(model), open_corpus(corpus), out, CollectConfig(kept=5, block=3))
+"""
+
+
+def test_killed_and_resumed_gives_the_same_bytes(corpus: Corpus, tmp_path: Path) -> None:
+    checkpoint = make_checkpoint(tmp_path / "model", corpus)
+    whole = collect(checkpoint, corpus, tmp_path / "whole" / "run", CONFIG)
+    folder = tmp_path / "killed" / "run"
+    arguments = [sys.executable, "-c", SLOW, str(tmp_path / "model"), str(corpus.folder), str(folder)]
+    process = subprocess.Popen(arguments, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    deadline = time.monotonic() + 60
+    while not (folder / STATE_NAME).exists():
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    assert not (folder / INFO_NAME).exists()
+    assert (folder / STATE_NAME).exists()
+    assert collect(checkpoint, corpus, folder, CONFIG) == whole
+    assert _files(folder) == _files(tmp_path / "whole" / "run")
+
+
+class Stop(Exception):
+    """Raised where a test wants a collection to stop."""
+
+
+def _begin(checkpoint: Checkpoint, corpus: Corpus, folder: Path, monkeypatch: pytest.MonkeyPatch, blocks: int) -> None:
+    """Collect `blocks` blocks with a state after each, then stop."""
+    monkeypatch.setattr(collecting, "SAVE_SECONDS", -1.0)
+    real, left = collecting.read_block, [blocks]
+
+    def stopping(*arguments: object) -> None:
+        if not left[0]:
+            raise Stop
+        left[0] -= 1
+        real(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(collecting, "read_block", stopping)
+    with pytest.raises(Stop):
+        collect(checkpoint, corpus, folder, CONFIG)
+    monkeypatch.setattr(collecting, "read_block", real)
+
+
+def test_resuming_from_every_block_gives_the_same_bytes(
+    checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collect(checkpoint, corpus, tmp_path / "whole" / "run", CONFIG)
+    for blocks in (1, 5, 6, 12):
+        folder = tmp_path / str(blocks) / "run"
+        _begin(checkpoint, corpus, folder, monkeypatch, blocks)
+        collect(checkpoint, corpus, folder, CONFIG)
+        assert _files(folder) == _files(tmp_path / "whole" / "run")
+
+
+def test_other_settings_are_refused_on_the_way_and_at_the_end(
+    checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _begin(checkpoint, corpus, tmp_path / "run", monkeypatch, 3)
+    for change in ({"kept": 6}, {"block": 4}, {"tokens": 800}, {"parts": ("code",)}):
+        with pytest.raises(RunnerError, match=f"begun with {next(iter(change))}"):
+            collect(checkpoint, corpus, tmp_path / "run", replace(CONFIG, **change))
+    collect(checkpoint, corpus, tmp_path / "run", CONFIG)
+    with pytest.raises(RunnerError, match="begun with kept 5 and is now asked for 6"):
+        collect(checkpoint, corpus, tmp_path / "run", replace(CONFIG, kept=6))
+
+
+@pytest.mark.parametrize("damage", ["empty", "half", "tail", "flip"])
+def test_a_damaged_state_is_refused(
+    checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    _begin(checkpoint, corpus, tmp_path / "run", monkeypatch, 3)
+    path = tmp_path / "run" / STATE_NAME
+    whole = bytearray(path.read_bytes())
+    if damage == "flip":
+        whole[len(whole) // 2] ^= 0xFF
+    path.write_bytes(whole[: {"empty": 0, "half": len(whole) // 2, "tail": len(whole) - 9}.get(damage)])
+    with pytest.raises(RunnerError, match=f"{STATE_NAME} is damaged"):
+        collect(checkpoint, corpus, tmp_path / "run", CONFIG)
+    path.unlink()
+    collect(checkpoint, corpus, tmp_path / "run", CONFIG)
+
+
+def test_a_finished_folder_that_is_damaged_is_refused(checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path) -> None:
+    collect(checkpoint, corpus, tmp_path / "run", CONFIG)
+    (tmp_path / "run" / "top.tokens.npy").unlink()
+    with pytest.raises(RunnerError, match=r"top\.tokens\.npy is missing"):
+        collect(checkpoint, corpus, tmp_path / "run", CONFIG)
+
+
+def test_a_folder_that_cannot_be_written_is_refused(checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("a file stands where the folder should be")
+    with pytest.raises(RunnerError, match="could not be written"):
+        collect(checkpoint, corpus, tmp_path / "run", CONFIG)
+
+
+def test_the_command_collects_and_says_what_came_of_it(
+    corpus: Corpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_checkpoint(tmp_path / "model", corpus)
+    asked = ["collect", "--checkpoint", str(tmp_path / "model"), "--corpus", str(corpus.folder)]
+    assert main([*asked, "--out", str(tmp_path / "run"), "--kept", "5", "--parts", "code"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("64 units over ")
+    assert open_run(tmp_path / "run").info.digest in said
+    assert main([*asked, "--out", str(tmp_path / "run"), "--kept", "6", "--parts", "code"]) == 2
+    assert "kept 5 and is now asked for 6" in capsys.readouterr().err
