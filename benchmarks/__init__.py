@@ -1,0 +1,1 @@
+"""Measurements as ratios, each against something simpler in the same interleaved run."""

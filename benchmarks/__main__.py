@@ -1,0 +1,29 @@
+"""`python -m benchmarks [ONLY=name]`: one JSON line a benchmark; 1 is returned when a target is missed."""
+
+import sys
+from collections.abc import Callable
+
+from benchmarks import collect_vs_bare
+from benchmarks.outcome import Outcome
+
+BENCHMARKS: dict[str, Callable[[], Outcome]] = {
+    collect_vs_bare.NAME: collect_vs_bare.measure,
+}
+
+
+def main(arguments: list[str]) -> int:
+    wanted = [argument.removeprefix("ONLY=") for argument in arguments if argument.removeprefix("ONLY=")]
+    unknown = [name for name in wanted if name not in BENCHMARKS]
+    if unknown:
+        sys.stderr.write(f"There is no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}.\n")
+        return 2
+    outcomes = []
+    for name in wanted or BENCHMARKS:
+        outcomes.append(BENCHMARKS[name]())
+        sys.stdout.write(outcomes[-1].line() + "\n")
+        sys.stdout.flush()
+    return 0 if all(outcome.ok for outcome in outcomes) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

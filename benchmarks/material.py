@@ -1,0 +1,52 @@
+"""What benchmarks measure on: a corpus, and a model of the demo's shape with weights nobody trained."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from model_runner.config import MLPName, ModelConfig
+from model_runner.corpus.build import BuildConfig, build_corpus
+from model_runner.corpus.documents import Document
+from model_runner.corpus.info import Source
+from model_runner.corpus.store import Corpus, open_corpus
+from model_runner.model import Transformer, new_model
+
+DEFAULT_CORPUS = Path("var/corpus")
+WORDS, DOCUMENT_WORDS = 3000, 300
+
+
+def some_corpus(tokens: int) -> Corpus:
+    """The default corpus where it has been built, or made-up words with Zipf's frequencies."""
+    if (DEFAULT_CORPUS / "corpus.json").exists():
+        return open_corpus(DEFAULT_CORPUS)
+    folder = Path(tempfile.gettempdir(), f"glance-benchmark-{tokens}")
+    return open_corpus(folder) if (folder / "corpus.json").exists() else _made_up(folder, tokens)
+
+
+def _made_up(folder: Path, tokens: int) -> Corpus:
+    rng = np.random.default_rng(0)
+    letters = np.array(list("etaoinshrdlu"))
+    words = np.array(["".join(rng.choice(letters, rng.integers(2, 9))) for _ in range(WORDS)])
+    share = 1 / np.arange(1, WORDS + 1)
+    count = tokens // DOCUMENT_WORDS + 1
+    lengths = rng.integers(20, 2 * DOCUMENT_WORDS, count)
+    documents = [Document(" ".join(rng.choice(words, n, p=share / share.sum())), "made-up") for n in lengths]
+    config = BuildConfig(name="made-up words", shares={"collect": 1.0})
+    return build_corpus(folder, lambda: documents, _source, config)
+
+
+def _source(parts: list[str]) -> tuple[Source, ...]:
+    return (Source(name="made-up words", version="1", licence="CC0-1.0", parts=tuple(parts)),)
+
+
+def untrained(mlp: MLPName, vocab_size: int, width: int = 256, layers: int = 1) -> Transformer:
+    """A model whose attention already writes, so that a token's activations depend on its context."""
+    model = new_model(ModelConfig(vocab_size=vocab_size, width=width, layers=layers, mlp=mlp), seed=0)
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if name.endswith(("attention.out.weight", "mlp.down.weight")):
+                weight.normal_(0.0, 0.1, generator=generator)
+    return model.eval().requires_grad_(False)
