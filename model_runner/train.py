@@ -60,17 +60,12 @@ def train(model: ModelConfig, config: TrainConfig, corpus: Corpus, folder: Path)
     it is damaged, and when the loss diverges.
     """
     identity = identity_of(model, config, corpus)
-    if (folder / TRAIN).is_file():
-        return _finished(folder, identity)
-    folder.mkdir(parents=True, exist_ok=True)
-    training = _begin(model, config, corpus, folder, identity)
-    done = load_state(folder, training.model, training.optimizer, identity) or Progress(0, 0.0)
-    forget_metrics_after(folder, done.step)
-    done = _run(training, done)
-    record = _record(training, done, corpus)
-    save_checkpoint(folder, training.model, record)
+    if not (folder / TRAIN).is_file():
+        _train_to_the_end(_begin(model, config, corpus, folder, identity), corpus)
+    checkpoint = load_checkpoint(folder)
+    refuse_change(_identity_of_record(checkpoint), identity, folder)
     forget_state(folder)
-    return load_checkpoint(folder)
+    return checkpoint
 
 
 def identity_of(model: ModelConfig, config: TrainConfig, corpus: Corpus) -> Identity:
@@ -83,12 +78,10 @@ def identity_of(model: ModelConfig, config: TrainConfig, corpus: Corpus) -> Iden
     }
 
 
-def _finished(folder: Path, identity: Identity) -> Checkpoint:
-    checkpoint = load_checkpoint(folder)
+def _identity_of_record(checkpoint: Checkpoint) -> Identity:
     record = checkpoint.train
     digests = {"corpus_digest": record.corpus_digest, "tokenizer_digest": record.tokenizer_digest}
-    refuse_change({**dataclasses.asdict(checkpoint.config), **record.train, **digests}, identity, folder)
-    return checkpoint
+    return {**dataclasses.asdict(checkpoint.config), **record.train, **digests}
 
 
 def _begin(model: ModelConfig, config: TrainConfig, corpus: Corpus, folder: Path, identity: Identity) -> Training:
@@ -102,6 +95,15 @@ def _begin(model: ModelConfig, config: TrainConfig, corpus: Corpus, folder: Path
         folder=folder,
         identity=identity,
     )
+
+
+def _train_to_the_end(training: Training, corpus: Corpus) -> None:
+    folder = training.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    done = load_state(folder, training.model, training.optimizer, training.identity) or Progress(0, 0.0)
+    forget_metrics_after(folder, done.step)
+    done = _run(training, done)
+    save_checkpoint(folder, training.model, _record(training, done, corpus))
 
 
 def _run(training: Training, done: Progress) -> Progress:

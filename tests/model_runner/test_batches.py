@@ -1,6 +1,5 @@
 # Shape suffixes: B windows, T tokens.
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest

@@ -90,7 +90,7 @@ def test_an_mlp_writes_what_its_neurons_read(name: str) -> None:
     mlp = MLPS[name](small_config(name))  # type: ignore[index, arg-type]
     x_BTD = torch.randn(2, 5, 16, generator=torch.Generator().manual_seed(0))
     caught: list[Tensor] = []
-    mlp.act.register_forward_hook(lambda module, inputs, output: caught.append(output))
+    mlp.act.register_forward_hook(lambda *passed: caught.append(passed[2]))
     out_BTD = mlp(x_BTD)
     assert torch.equal(mlp.write(caught[0]), out_BTD)
     assert torch.equal(mlp.activate(x_BTD), caught[0])

@@ -16,7 +16,7 @@ def test_no_token_sees_a_later_one(mlp: MLPName) -> None:
     model = scrambled(small_config(mlp))
     tokens_BT = random_tokens(model.config, 1)
     x_BTD = model.embed(tokens_BT).detach().requires_grad_()
-    model.embed.register_forward_hook(lambda module, inputs, output: x_BTD)
+    model.embed.register_forward_hook(lambda *_: x_BTD)
     for token in (0, 7, 15):
         (gradient_BTD,) = torch.autograd.grad(model(tokens_BT)[0, token].pow(2).sum(), x_BTD)
         touched_T = gradient_BTD[0].abs().sum(dim=-1) > 0
@@ -29,7 +29,7 @@ def test_activations_are_those_of_the_full_pass(mlp: MLPName) -> None:
     tokens_BT = random_tokens(model.config, 3)
     caught: list[Tensor] = []
     for block in model.blocks:
-        block.mlp.act.register_forward_hook(lambda module, inputs, output: caught.append(output))  # type: ignore[union-attr]
+        block.mlp.act.register_forward_hook(lambda *passed: caught.append(passed[2]))  # type: ignore[union-attr]
     with torch.no_grad():
         model(tokens_BT)
         full = list(caught)
@@ -42,7 +42,7 @@ def test_nothing_after_the_last_activation_is_computed() -> None:
     model = scrambled(small_config(layers=3))
     ran: list[str] = []
     for name, module in model.named_modules():
-        module.register_forward_hook(lambda module, inputs, output, name=name: ran.append(name))
+        module.register_forward_hook(lambda *_, name=name: ran.append(name))
     with torch.no_grad():
         acts = list(model.activations(random_tokens(model.config, 1), layers=2))
     assert len(acts) == 2

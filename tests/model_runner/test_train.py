@@ -20,7 +20,7 @@ from model_runner.config import MLPName, TrainConfig
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
 from model_runner.evaluate import held_out_loss, held_out_stream
-from model_runner.metrics import Metrics, read_metrics
+from model_runner.metrics import read_metrics
 from model_runner.model import Transformer, new_model
 from model_runner.optimizer import is_matrix, new_optimizer, rate_share
 from model_runner.train import refuse_divergence, train, update
@@ -43,14 +43,23 @@ class Killed(BaseException):
     """Stands for a kill between two steps, where nothing may clean up."""
 
 
-def kill_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    def append(folder: Path, metrics: Metrics) -> None:
-        if metrics.step == step:
-            raise Killed
-        original(folder, metrics)
+def train_until_killed(corpus: Corpus, folder: Path, *, before: str, step: int = 1) -> None:
+    """Train, and end as a kill would before the step's call of this function of the runner."""
 
-    original = training.append_metrics
-    monkeypatch.setattr(training, "append_metrics", append)
+    def die(*arguments: object) -> object:
+        if len(read_metrics(folder)) < step - 1:
+            return original(*arguments)
+        raise Killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        module, name = before.rsplit(".", 1)
+        original = getattr(sys.modules[module], name)
+        patch.setattr(before, die)
+        with pytest.raises(Killed):
+            train(small_config(), small_training(), corpus, folder)
+
+
+LINE = "model_runner.train.append_metrics"
 
 
 def outcome(folder: Path) -> tuple[bytes, list[dict[str, object]]]:
@@ -166,37 +175,31 @@ def test_held_out_text_is_not_trained_on(corpus: Corpus) -> None:
 @pytest.mark.parametrize("step", [1, 2, 3, 4, 6, 8])
 def test_resumed_is_uninterrupted(corpus: Corpus, tmp_path: Path, step: int) -> None:
     train(small_config(), small_training(), corpus, tmp_path / "whole")
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
-        kill_at(step, patch)
-        train(small_config(), small_training(), corpus, tmp_path / "killed")
+    train_until_killed(corpus, tmp_path / "killed", before=LINE, step=step)
     train(small_config(), small_training(), corpus, tmp_path / "killed")
     assert outcome(tmp_path / "killed") == outcome(tmp_path / "whole")
 
 
-def test_killed_while_the_checkpoint_is_written(
-    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(
+    "before",
+    [
+        *(f"model_runner.resume.{name}" for name in ("write_atomically", "file_digest", "write_json")),
+        *(f"model_runner.checkpoint.{name}" for name in ("write_atomically", "file_digest", "write_json")),
+    ],
+)
+def test_killed_while_something_is_written(corpus: Corpus, tmp_path: Path, before: str) -> None:
     train(small_config(), small_training(), corpus, tmp_path / "whole")
-    for where in ("file_digest", "write_json"):
-        with monkeypatch.context() as patch, pytest.raises(Killed):
-            patch.setattr(f"model_runner.checkpoint.{where}", raise_killed)
-            train(small_config(), small_training(), corpus, tmp_path / "killed")
+    for step in (1, 7):
+        train_until_killed(corpus, tmp_path / "killed", before=before, step=step)
     train(small_config(), small_training(), corpus, tmp_path / "killed")
     assert outcome(tmp_path / "killed") == outcome(tmp_path / "whole")
 
 
-def test_killed_while_the_state_is_written(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    train(small_config(), small_training(), corpus, tmp_path / "whole")
-    for where in ("write_atomically", "file_digest", "write_json"):
-        with monkeypatch.context() as patch, pytest.raises(Killed):
-            patch.setattr(f"model_runner.resume.{where}", raise_killed)
-            train(small_config(), small_training(), corpus, tmp_path / "killed")
-    train(small_config(), small_training(), corpus, tmp_path / "killed")
-    assert outcome(tmp_path / "killed") == outcome(tmp_path / "whole")
-
-
-def raise_killed(*arguments: object) -> None:
-    raise Killed
+def test_killed_before_it_could_tidy_up(corpus: Corpus, tmp_path: Path) -> None:
+    train_until_killed(corpus, tmp_path, before="model_runner.train.forget_state")
+    assert list(tmp_path.glob("resume*"))
+    assert train(small_config(), small_training(), corpus, tmp_path).train.step == 8
+    assert not list(tmp_path.glob("resume*"))
 
 
 CHILD = """
@@ -255,9 +258,7 @@ def test_a_changed_config_is_refused_and_nothing_lost(corpus: Corpus, tmp_path: 
     if finished:
         train(small_config(), small_training(), corpus, folder)
     else:
-        with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
-            kill_at(5, patch)
-            train(small_config(), small_training(), corpus, folder)
+        train_until_killed(corpus, folder, before=LINE, step=5)
     before = {file: file.read_bytes() for file in folder.iterdir()}
     for model, config, said in (
         (small_config("gelu"), small_training(), "begun with mlp 'solu_ln' and is now asked for 'gelu'"),
@@ -273,9 +274,7 @@ def test_a_changed_config_is_refused_and_nothing_lost(corpus: Corpus, tmp_path: 
 
 
 def test_a_damaged_state_is_a_sentence_and_stays(corpus: Corpus, tmp_path: Path) -> None:
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
-        kill_at(5, patch)
-        train(small_config(), small_training(), corpus, tmp_path)
+    train_until_killed(corpus, tmp_path, before=LINE, step=5)
     (state,) = tmp_path.glob("resume-*.safetensors")
     content = state.read_bytes()
     state.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
