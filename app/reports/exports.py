@@ -63,6 +63,25 @@ def export(session: Session, study: Study, name: str, form: Format) -> Export:
     return Export(encode(table, rows, form, study.code), len(rows), "" if rows else empty_warning(table))
 
 
+class Given(NamedTuple):
+    """A line of the page of downloads."""
+
+    table: Table
+    rows: int | None
+    """None while the table cannot be given out."""
+    why_not: str
+
+
+def overview(session: Session, study: Study) -> list[Given]:
+    """Every table of an export, with what it holds now or the sentence that says when it will be given out."""
+    return [
+        Given(table.seen_in(study.state), len(read_rows(session, study, table.seen_in(study.state))), "")
+        if reached(study.state, table.since)
+        else Given(table, None, _not_yet(table))
+        for table in TABLES.values()
+    ]
+
+
 def files(session: Session, study: Study) -> Iterator[File]:
     """Everything that may leave the study now: every table in every format, the seal, what the columns mean."""
     tables = given_out_in(study.state)

@@ -46,3 +46,13 @@ def points(difference: float) -> str:
     """A difference of fractions in percentage points, with its sign: +22."""
     text = f"{100 * difference:+.0f}"
     return "0" if float(text) == 0 else text.replace("-", MINUS)
+
+
+def letter(number: int) -> str:
+    """A, B, … Z, AA, AB, … for 0, 1, …"""
+    return (letter(number // 26 - 1) if number >= 26 else "") + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[number % 26]
+
+
+def rater_name(number: int) -> str:
+    """What a report calls a rater: names stay with the administrators."""
+    return f"Rater {letter(number)}"

@@ -3,11 +3,12 @@
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm import Session
 
-from app.errors import NotFound, Refused
+from app.errors import Refused
 from app.models import Arm, Assignment, Item, OpenedItem, Phase, Rater, Rating, RatingAction, Sitting, Study, StudyState
 from app.reports.rows import raters_in_order
+from app.studies.queries import find_study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,14 +17,6 @@ NOT_YET = (
     "This study is not unblinded, so there is no report yet: until then nobody sees a verdict by arm, "
     "administrators included. Close the study and unblind it first."
 )
-
-
-def find_study(session: Session, code: str) -> Study:
-    """The study with its arms."""
-    study = session.scalars(select(Study).where(Study.code == code).options(selectinload(Study.arms))).one_or_none()
-    if study is None:
-        raise NotFound
-    return study
 
 
 def unblinded_study(session: Session, code: str) -> Study:

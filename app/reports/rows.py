@@ -22,6 +22,7 @@ from app.models import (
     Study,
 )
 from app.reports.formats import Cell, Row
+from app.reports.names import letter
 from app.reports.tables import Table
 
 
@@ -146,14 +147,9 @@ def raters_in_order(session: Session, study: Study) -> list[tuple[Rater, int | N
     return sorted(found, key=lambda one: (one[1] is None, one[1] or 0, one[0].id))
 
 
-def letter(number: int) -> str:
-    """A, B, … Z, AA, AB, … for 0, 1, …: how the report names a rater."""
-    return (letter(number // 26 - 1) if number >= 26 else "") + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[number % 26]
-
-
 def _raters(session: Session, study: Study) -> Iterator[Cells]:
     done = standing_by(Assignment.rater_id.expression)
-    counts: dict[int, int] = {rater: n for rater, n in session.execute(select(done.c.id, done.c.n))}
+    counts: dict[int, int] = dict(session.execute(select(done.c.id, done.c.n)).all())
     for number, (rater, seat) in enumerate(raters_in_order(session, study)):
         yield {
             "rater": rater.code, "letter": letter(number), "name": rater.name, "kind": rater.kind.value, "seat": seat,

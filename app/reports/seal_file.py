@@ -1,12 +1,14 @@
 """seal.json: all that `glance verify` needs to check a study's seal without the database."""
 
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.models import Arm, Item, ItemKey, OpenedItem, Placement, Seat, Study, StudyState
+from app.models import Arm, Item, OpenedItem, Study, StudyState
 from app.reports.formats import moment
+from app.studies.records import record_of
 
 FORMAT = 1
 
@@ -39,43 +41,10 @@ def _opened(session: Session, study: Study) -> dict[str, Any]:
 
 
 def _record(session: Session, study: Study) -> dict[str, Any]:
-    """The fields of app.studies.seal.Record."""
-    arms = session.scalars(select(Arm).where(Arm.study_id == study.id).order_by(Arm.id))
-    items = session.execute(
-        select(Item.code, ItemKey.leaf, Item.content_digest)
-        .join(ItemKey, ItemKey.item_id == Item.id)
-        .where(Item.study_id == study.id)
-        .order_by(Item.code)
-    ).all()
-    return {
-        "design": study.design,
-        "plan": study.plan,
-        "arms": [_arm(arm) for arm in arms],
-        "leaves": {code: leaf for code, leaf, _ in items},
-        "contents": {code: content for code, _, content in items},
-        "seats": _seats(session, study),
-        "parts": study.sealed_parts,
-        "root": study.seal_root,
-    }
-
-
-def _arm(arm: Arm) -> dict[str, Any]:
-    names = ("name", "condition", "size", "seed", "run_digest", "offer")
-    return {name: getattr(arm, name) for name in names}
-
-
-def _seats(session: Session, study: Study) -> list[dict[str, Any]]:
-    statement = (
-        select(Seat.number, Seat.share, Item.code)
-        .join(Placement, Placement.seat_id == Seat.id)
-        .join(Item, Item.id == Placement.item_id)
-        .where(Seat.study_id == study.id)
-        .order_by(Seat.number, Placement.position)
-    )
-    seats: dict[int, dict[str, Any]] = {}
-    for number, share, code in session.execute(statement):
-        seats.setdefault(number, {"number": number, "share": share, "codes": []})["codes"].append(code)
-    return list(seats.values())
+    """The fields of app.studies.seal.Record, always in the same order."""
+    record = asdict(record_of(session, study))
+    by_code = {name: dict(sorted(record[name].items())) for name in ("leaves", "contents")}
+    return record | by_code
 
 
 def _items(session: Session, study: Study) -> list[dict[str, Any]]:

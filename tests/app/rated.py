@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
-from sqlalchemy.orm import Session
+from sqlalchemy import select
+from sqlalchemy.orm import Session, selectinload
 
 from app.log import FIRST, append
 from app.models import (
@@ -33,6 +34,7 @@ from app.models import (
 from app.reports.statistics.plan import Plan
 
 START = datetime(2031, 3, 1, 9, 30, tzinfo=UTC)
+FRESH = {"populate_existing": True}
 LETTERS = {"I": Verdict.INTERPRETABLE, "N": Verdict.NOT_INTERPRETABLE, "C": Verdict.CANNOT_DECIDE}
 _numbers = count(1)
 
@@ -110,6 +112,9 @@ def rated_study(
                     assignment = make_assignment(session, item, people[who], next(places[who]))
                     make_rating(session, assignment, rated.sittings[who], letter)
     session.flush()
+    session.execute(
+        select(Study).where(Study.id == study.id).options(selectinload(Study.arms)), execution_options=FRESH
+    ).one()
     return rated
 
 

@@ -1,0 +1,65 @@
+"""The numbers and drawings of one table of verdicts, computed once in a process and then kept."""
+
+from collections import OrderedDict
+from hashlib import sha256
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+
+from app.reports.names import rater_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from app.reports.figures import Figure
+    from app.reports.statistics.analysis import Analysis
+    from app.reports.statistics.plan import Plan
+
+KEPT = 8
+_kept: OrderedDict[str, "Analysed"] = OrderedDict()
+_lock = Lock()  # two people who open a report at once wait for one computation
+
+
+class Analysed(NamedTuple):
+    """What a report shows of a table of verdicts."""
+
+    analysis: "Analysis"
+    figures: "dict[str, Figure]"
+    drawn: dict[str, str]
+    """The figures as inline SVG, by name."""
+
+
+def analysed(table: "pd.DataFrame", plan: "Plan", seed: int) -> Analysed:
+    """Analyse and draw, or take what was made of the very same table, plan and seed.
+
+    Raises ValueError where no verdict counts.
+    """
+    key = sha256(f"{plan}\n{seed}\n{table.to_csv(index=False)}".encode()).hexdigest()
+    with _lock:
+        if key not in _kept:
+            _kept[key] = _analyse(table, plan, seed)
+        _kept.move_to_end(key)
+        while len(_kept) > KEPT:
+            _kept.popitem(last=False)
+        return _kept[key]
+
+
+def _analyse(table: "pd.DataFrame", plan: "Plan", seed: int) -> Analysed:
+    from app.reports.figures import inline
+    from app.reports.statistics.analysis import analyse
+
+    analysis = analyse(table, plan, seed)
+    figures = {figure.name: figure for figure in draw(analysis)}
+    return Analysed(analysis, figures, {name: inline(figure) for name, figure in figures.items()})
+
+
+def draw(analysis: "Analysis") -> "list[Figure]":
+    """The figures that these numbers can fill."""
+    from app.reports.figures import forest_figure, fraction_figure, strictness_figure
+
+    simulated, baseline = bool(analysis.label), analysis.plan.baseline
+    drawn = [fraction_figure(analysis.arms, baseline, simulated)]
+    if any(difference.neurons.defined for difference in analysis.differences):
+        drawn.append(forest_figure(analysis.differences, simulated))
+    names = {rater.rater: rater_name(rater.rater) for rater in analysis.strictness}
+    drawn.append(strictness_figure(analysis.strictness, baseline, names, simulated))
+    return drawn

@@ -1,0 +1,85 @@
+"""The appendix: what raters saw of each item, and what they said of it. Only once the study is unblinded."""
+
+import re
+from dataclasses import dataclass, field
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session
+
+from app.errors import NotFound
+from app.models import Arm, Assignment, Item, ItemContent, OpenedItem, Rater, Rating, Study
+from app.reports.names import rater_name
+from app.reports.rows import raters_in_order, standing
+
+PAGE = 10
+CHECKBOX = re.compile(rb'<input type=checkbox id=w(\d+) aria-label=\1 aria-labelledby="w w\1">')
+
+
+@dataclass(frozen=True)
+class Said:
+    """One verdict that stands."""
+
+    rater: str
+    """The letter's name, as in the report."""
+    verdict: str
+    hypothesis: str
+
+
+@dataclass(frozen=True)
+class RatedItem:
+    """One item, opened."""
+
+    code: str
+    kind: str
+    condition: str
+    size: int
+    layer: int
+    neuron: int
+    fragment: bytes
+    said: list[Said] = field(default_factory=list)
+
+
+def count_pages(session: Session, study: Study) -> int:
+    items = session.scalar(select(func.count(Item.id)).where(Item.study_id == study.id)) or 0
+    return max(1, -(-items // PAGE))
+
+
+def rated_items(session: Session, study: Study, page: int) -> list[RatedItem]:
+    """The items of one page, by arm, layer and neuron. Raises NotFound past the last page."""
+    if page > count_pages(session, study):
+        raise NotFound
+    found = {
+        item.id: RatedItem(
+            item.code, item.kind.value, arm.condition, arm.size, opened.layer, opened.index,
+            own_ids(fragment, item.code),
+        )
+        for item, opened, arm, fragment in session.execute(_opened(study).limit(PAGE).offset((page - 1) * PAGE))
+    }  # fmt: skip
+    names = {rater.id: rater_name(number) for number, (rater, _) in enumerate(raters_in_order(session, study))}
+    for rating, assignment in session.execute(_said(list(found))):
+        said = Said(names[assignment.rater_id], str(rating.verdict), rating.hypothesis)
+        found[assignment.item_id].said.append(said)
+    return list(found.values())
+
+
+def _opened(study: Study) -> Select[Item, OpenedItem, Arm, bytes]:
+    return (
+        select(Item, OpenedItem, Arm, ItemContent.fragment)
+        .join(OpenedItem, OpenedItem.item_id == Item.id)
+        .join(Arm, Arm.id == OpenedItem.arm_id)
+        .join(ItemContent, ItemContent.item_id == Item.id)
+        .where(Item.study_id == study.id)
+        .order_by(Arm.id, OpenedItem.layer, OpenedItem.index, Item.code)
+    )
+
+
+def _said(items: list[int]) -> Select[Rating, Assignment]:
+    found = standing().join(Rater, Rater.id == Assignment.rater_id).where(Assignment.item_id.in_(items))
+    return found.order_by(Rater.id, Assignment.position)
+
+
+def own_ids(fragment: bytes, code: str) -> bytes:
+    """The fragment with ids of its own, so that several can stand on one page. Text holds no bare "<"."""
+    name = f"w{code}-".encode()
+    own = b'<input type=checkbox id=%b\\1 aria-label=\\1 aria-labelledby="%b %b\\1">' % (name, name, name)
+    return CHECKBOX.sub(own, fragment.rstrip())

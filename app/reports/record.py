@@ -1,0 +1,65 @@
+"""What a reader needs to check a report: the seal, the plan, the act of unblinding, seeds, digests, versions."""
+
+import platform
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import version
+
+from app.models import Study
+from app.reports.formats import moment
+
+PACKAGES = ("glance", "numpy", "pandas", "scipy", "statsmodels", "altair", "vl-convert-python")
+
+
+@dataclass(frozen=True)
+class Record:
+    """The record at the end of a report."""
+
+    code: str
+    seal: str
+    plan: str
+    """Digest of the plan."""
+    sealed_at: str
+    closed_at: str | None
+    unblinded_at: str | None
+    unblinded_by: str | None
+    reason: str | None
+    bootstrap_seed: int
+    """Seed of every resampling: the first 32 bits of the seal, so that nobody could choose it."""
+    secret: str | None
+    """The secret of the draw, published by the act of unblinding."""
+    log_head: str
+    log_lines: int
+    runs: dict[str, str]
+    """Digest of every arm's run folder, by the arm's name."""
+    software: dict[str, str]
+    """Versions of the programs that computed this report."""
+
+
+def seed_of(study: Study) -> int:
+    """The seed of every resampling: fixed with the seal, before the first verdict, and public."""
+    return int(study.seal_root[:8], 16)
+
+
+def record(study: Study) -> Record:
+    """The record of a study whose arms are loaded."""
+    return Record(
+        code=study.code,
+        seal=study.seal_root,
+        plan=study.plan_digest,
+        sealed_at=moment(study.created_at),
+        closed_at=_moment(study.closed_at),
+        unblinded_at=_moment(study.unblinded_at),
+        unblinded_by=study.unblinded_by,
+        reason=study.unblinding_reason,
+        bootstrap_seed=seed_of(study),
+        secret=study.secret,
+        log_head=study.log_head,
+        log_lines=study.log_lines,
+        runs={arm.name: arm.run_digest for arm in study.arms},
+        software={"python": platform.python_version()} | {name: version(name) for name in PACKAGES},
+    )
+
+
+def _moment(at: datetime | None) -> str | None:
+    return moment(at) if at else None

@@ -1,0 +1,97 @@
+"""Everything a report says, gathered once: the page, the file, the PDF and report.json are views of it."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy.orm import Session
+
+from app.models import Study
+from app.reports.arms import ArmRow, arm_rows
+from app.reports.flow import Flow, flow
+from app.reports.formats import moment
+from app.reports.lead import Lead, leads
+from app.reports.queries import verdicts
+from app.reports.record import Record, record, seed_of
+from app.reports.times import Times, times
+
+if TYPE_CHECKING:
+    from app.reports.analysed import Analysed
+    from app.reports.statistics.plan import Plan
+
+FORMAT = 1
+NOTHING = "No verdict of a {kind} rater on a neuron stands, so there is nothing to estimate."
+
+
+@dataclass(frozen=True)
+class Report:
+    """The report of an unblinded study."""
+
+    study: Study
+    plan: "Plan"
+    found: "Analysed | None"
+    """The analysis and its figures; None where no verdict counts."""
+    why_empty: str
+    """Why there is no analysis: a sentence, or empty."""
+    leads: list[Lead]
+    arms: list[ArmRow]
+    times: list[Times]
+    flow: Flow
+    record: Record
+
+    @property
+    def simulated(self) -> bool:
+        """Its raters are programs, and every number and figure must say so."""
+        return self.study.simulated
+
+    @property
+    def command(self) -> str:
+        """What computes every number of the report again."""
+        return f"glance report {self.study.code} --out report"
+
+
+def plan_of(study: Study) -> "Plan":
+    """The plan fixed before the first verdict. What kind of rater counts is the study's own flag."""
+    from app.reports.statistics.plan import Plan
+
+    return replace(Plan.of(study.plan), simulated=study.simulated)
+
+
+def make_report(session: Session, study: Study) -> Report:
+    """The report of an unblinded study whose arms are loaded. Raises Refused before it is unblinded."""
+    from app.reports.analysed import analysed
+    from app.reports.statistics.verdicts import complete, counted
+
+    table, plan = verdicts(session, study), plan_of(study)
+    nothing = counted(complete(table), plan).empty
+    found = None if nothing else analysed(table, plan, seed_of(study))
+    return Report(
+        study=study,
+        plan=plan,
+        found=found,
+        why_empty=NOTHING.format(kind=plan.rater_kind) if nothing else "",
+        leads=leads(found.analysis) if found else [],
+        arms=arm_rows(study.arms, table, plan, found.analysis) if found else [],
+        times=times(table, plan),
+        flow=flow(session, study, table, plan),
+        record=record(study),
+    )
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """report.json: every number of the page, and the whole analysis they are from."""
+    from app.reports.statistics.estimate import jsonable
+
+    study = report.study
+    parts: dict[str, Any] = {
+        "format": FORMAT,
+        "label": "SIMULATED" if report.simulated else "",
+        "study": {
+            "code": study.code, "name": study.name, "simulated": study.simulated, "pilot": study.pilot,
+            "created_at": moment(study.created_at), "design": study.design,
+        },
+        "leads": report.leads, "arms": report.arms, "times": report.times, "flow": report.flow,
+        "record": report.record, "sources": study.sources, "command": report.command,
+        "why_empty": report.why_empty,
+    }  # fmt: skip
+    found: dict[str, Any] = jsonable(parts)
+    return found | {"analysis": jsonable(report.found.analysis) if report.found else None}

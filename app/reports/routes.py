@@ -1,0 +1,96 @@
+"""The report and everything that can be downloaded. Administrators only; arms only after unblinding."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+
+from app.db import ReadSession
+from app.params import Code
+from app.reports import names
+from app.reports.exports import as_json as json_bytes
+from app.reports.exports import attachment, export, file_name, files, overview, zipped
+from app.reports.figure_files import FigureFormat, figure_file
+from app.reports.formats import MEDIA_TYPES, Format
+from app.reports.page import context, standalone
+from app.reports.queries import unblinded_study
+from app.reports.rated_items import count_pages, rated_items
+from app.reports.report import as_json, make_report
+from app.reports.seal_file import seal_file
+from app.reports.tables import Name
+from app.security import ReadingAdministrator
+from app.studies.queries import find_study
+from app.web import render, trusted
+
+router = APIRouter(prefix="/studies/{code}")
+Page = Annotated[int, Query(ge=1, le=1_000_000)]
+FigureName = Literal["fraction", "difference", "raters"]
+
+
+@router.get("/report")
+def show_report(request: Request, code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
+    report = make_report(session, unblinded_study(session, code))
+    return render(request, "reports/report.html", block="main", page="report", alone=False, **context(report))
+
+
+@router.get("/report.json")
+def report_json(code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
+    study = unblinded_study(session, code)
+    content = json_bytes(as_json(make_report(session, study)))
+    return Response(content, media_type="application/json", headers=attachment(file_name(study, "report.json")))
+
+
+@router.get("/report.html")
+def report_file(code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
+    study = unblinded_study(session, code)
+    content = standalone(make_report(session, study))
+    return Response(content, media_type="text/html", headers=attachment(file_name(study, "report.html")))
+
+
+@router.get("/report/figures/{name}.{form}")
+def report_figure(
+    code: Code, name: FigureName, form: FigureFormat, session: ReadSession, _: ReadingAdministrator
+) -> Response:
+    study = unblinded_study(session, code)
+    content, media_type = figure_file(make_report(session, study), name, form)
+    return Response(content, media_type=media_type, headers=attachment(file_name(study, f"{name}.{form}")))
+
+
+@router.get("/report/items")
+def show_items(request: Request, code: Code, session: ReadSession, _: ReadingAdministrator, page: Page = 1) -> Response:
+    study = unblinded_study(session, code)
+    items = rated_items(session, study, page)
+    return render(
+        request, "reports/items.html", block="main", page="items", study=study, items=items, number=page,
+        pages=count_pages(session, study), trusted=trusted, names=names,
+    )  # fmt: skip
+
+
+@router.get("/exports")
+def show_exports(request: Request, code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
+    study = find_study(session, code)
+    tables = overview(session, study)
+    return render(request, "reports/exports.html", block="main", page="exports", study=study, tables=tables)
+
+
+@router.get("/exports/seal.json")
+def download_seal(code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
+    study = find_study(session, code)
+    content = json_bytes(seal_file(session, study))
+    return Response(content, media_type="application/json", headers=attachment(file_name(study, "seal.json")))
+
+
+@router.get("/exports/everything.zip")
+def download_everything(code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
+    study = find_study(session, code)
+    content = zipped(files(session, study), file_name(study, "export"))
+    return Response(content, media_type="application/zip", headers=attachment(file_name(study, "export.zip")))
+
+
+@router.get("/exports/{name}.{form}")
+def download(code: Code, name: Name, form: Format, session: ReadSession, _: ReadingAdministrator) -> Response:
+    study = find_study(session, code)
+    found = export(session, study, name, form)
+    headers = attachment(file_name(study, f"{name}.{form}"))
+    if found.warning:
+        headers["x-warning"] = found.warning
+    return Response(found.content, media_type=MEDIA_TYPES[form], headers=headers)

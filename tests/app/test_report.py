@@ -1,0 +1,296 @@
+"""The report: refused before unblinding; afterwards its numbers are the analysis's, on the page and in the files."""
+
+import json
+import re
+import subprocess
+import sys
+from html import unescape
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy.orm import Session
+
+from app.models import Event, ItemKind, RaterKind, Rating, StudyState
+from app.reports.queries import verdicts
+from app.reports.record import seed_of
+from app.reports.report import make_report, plan_of
+from app.reports.statistics.analysis import analyse, to_json
+from tests.app.rated import (
+    Rated,
+    blank_study,
+    make_assignment,
+    make_item,
+    make_rater,
+    make_rating,
+    make_sitting,
+    rated_study,
+)
+from tests.studies import sign_in
+
+ADDRESSES = ("report", "report.json", "report.html", "report/items", "report/figures/fraction.svg", "exports/arms.csv")
+NASTY = "<img src=x onerror=alert(1)>"
+
+
+def text_of(html: str) -> str:
+    """What a reader reads: tags gone, spaces single."""
+    body = re.sub(r"<(style|svg).*?</\1>", " ", html, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", body)))
+
+
+@pytest.fixture
+def rated(session: Session) -> Rated:
+    """GELU 2 of 6, SoLU + LN 5 of 6; the first neuron of each arm has two verdicts."""
+    return rated_study(session, [["IN", "I", "N", "N", "C", "N"], ["II", "I", "I", "I", "I", "N"]])
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("state", [StudyState.OPEN, StudyState.CLOSED])
+def test_before_unblinding_a_sentence_says_why_not(
+    htmx: TestClient, session: Session, state: StudyState, address: str
+) -> None:
+    rated = rated_study(session, state=state)
+    sign_in(htmx, session)
+    response = htmx.get(f"/studies/{rated.study.code}/{address}")
+    assert response.status_code == 403
+    assert "unblind" in response.text
+    assert "gelu" not in response.text.lower()
+    assert ("<html" in response.text) == ("HX-Request" not in htmx.headers)
+
+
+@pytest.mark.parametrize("address", [*ADDRESSES, "exports", "exports/seal.json", "exports/everything.zip"])
+def test_every_address_works_and_is_for_administrators_alone(
+    htmx: TestClient, session: Session, rated: Rated, address: str
+) -> None:
+    assert htmx.get(f"/studies/{rated.study.code}/{address}").status_code == 401
+    sign_in(htmx, session)
+    response = htmx.get(f"/studies/{rated.study.code}/{address}")
+    assert response.status_code == 200
+    if response.headers["content-type"].startswith("text/html") and not address.endswith(".html"):
+        assert ("<html" in response.text) == ("HX-Request" not in htmx.headers)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["report", "report.json", "report/items", "report/items?page=3", "report/figures/secrets.svg",
+     "report/figures/fraction.gif", "exports", "exports/ratings.xlsx", "exports/secrets.csv"],
+)  # fmt: skip
+def test_what_does_not_exist_is_not_found(htmx: TestClient, session: Session, rated: Rated, address: str) -> None:
+    sign_in(htmx, session)
+    assert htmx.get(f"/studies/nowhere/{address}").status_code == 404
+    if "figures" in address or "?" in address or address.endswith(("xlsx", "secrets.csv")):
+        assert htmx.get(f"/studies/{rated.study.code}/{address}").status_code == 404
+
+
+def test_a_page_number_that_is_none_is_refused(htmx: TestClient, session: Session, rated: Rated) -> None:
+    sign_in(htmx, session)
+    assert htmx.get(f"/studies/{rated.study.code}/report/items?page=0").status_code == 422
+
+
+def test_page_and_json_say_what_the_analysis_says(client: TestClient, session: Session, rated: Rated) -> None:
+    sign_in(client, session)
+    table, plan, seed = verdicts(session, rated.study), plan_of(rated.study), seed_of(rated.study)
+    expected = to_json(analyse(table, plan, seed))
+    found = client.get(f"/studies/{rated.study.code}/report.json").json()
+    assert found["analysis"] == expected
+    assert found["record"]["bootstrap_seed"] == seed == int(rated.study.seal_root[:8], 16)
+    gelu, solu = found["arms"]
+    assert (gelu["neurons"], gelu["verdicts"]) == (6, 7)
+    assert (gelu["interpretable"], gelu["not_interpretable"], gelu["cannot_decide"]) == (2, 4, 1)
+    assert gelu["fraction"]["value"] == pytest.approx((0.5 + 1) / 6)
+    assert solu["fraction"]["value"] == pytest.approx(5 / 6)
+    text = text_of(client.get(f"/studies/{rated.study.code}/report").text)
+    bounds = expected["differences"][0]["neurons"]
+    interval = f"{100 * bounds['low']:.1f} to {100 * bounds['high']:.1f}".replace("-", "−")
+    for said in (
+        "83.3 % of SoLU + LN neurons", "25.0 % of GELU neurons", "a difference of 58.3 points",
+        f"{interval} for these raters",
+        str(seed), rated.study.seal_root, rated.study.plan_digest, "all verdicts are in", "Ada",
+        f"glance report {rated.study.code} --out report", "Sentences for tests", "Apache-2.0", "4.310", "4.290",
+    ):  # fmt: skip
+        assert said in text.replace("\xa0", " "), said
+    assert "SIMULATED" not in text
+
+
+def test_the_report_does_not_depend_on_the_numbers_of_rows(session: Session, rated: Rated) -> None:
+    table = verdicts(session, rated.study)
+    assert sorted(set(table["neuron"])) == list(range(12))
+    assert set(table["arm"]) == set(table["rater"]) == {0, 1}
+    by_code = sorted(rated.items, key=lambda item: item.code)
+    first = next(i for i, item in enumerate(by_code) if item is rated.items[0])
+    assert set(table[table["position"] == 1]["neuron"]) >= {first}
+
+
+def test_simulated_verdicts_are_labelled_everywhere(client: TestClient, session: Session) -> None:
+    rated = rated_study(session, kind=RaterKind.SIMULATED)
+    sign_in(client, session)
+    base = f"/studies/{rated.study.code}"
+    page = client.get(f"{base}/report").text
+    assert "Simulated raters called" in text_of(page)
+    assert "who did not know the model called" not in page
+    assert page.count("SIMULATED") >= 8
+    assert client.get(f"{base}/report.json").json()["analysis"]["label"] == "SIMULATED"
+    assert "SIMULATED" in client.get(f"{base}/report/figures/fraction.svg").text
+    assert "SIMULATED" in client.get(f"{base}/report/items").text
+    assert "SIMULATED" in client.get(f"{base}/report.html").text
+
+
+def test_a_program_never_enters_a_human_figure(session: Session) -> None:
+    rated = rated_study(session)
+    before = make_report(session, rated.study)
+    for number, kind in ((3, RaterKind.SIMULATED), (4, RaterKind.MACHINE)):
+        other = make_rater(session, rated.study, number, kind)
+        sitting = make_sitting(session, other)
+        for position, item in enumerate(rated.items, start=1):
+            make_rating(session, make_assignment(session, item, other, position), sitting, "I")
+    after = make_report(session, rated.study)
+    assert before.found is not None
+    assert after.found is not None
+    assert after.found.analysis == before.found.analysis
+    assert after.times == before.times
+    assert (after.flow.other_kinds, after.flow.rated) == (2, 2)
+
+
+def test_only_programs_in_a_human_study_is_nothing_to_report(client: TestClient, session: Session) -> None:
+    rated = rated_study(session, kind=RaterKind.MACHINE)
+    sign_in(client, session)
+    page = client.get(f"/studies/{rated.study.code}/report")
+    assert page.status_code == 200
+    assert "No verdict of a human rater on a neuron stands" in text_of(page.text)
+    assert client.get(f"/studies/{rated.study.code}/report.json").json()["analysis"] is None
+
+
+def test_a_study_without_verdicts_has_a_report(client: TestClient, session: Session) -> None:
+    study = rated_study(session, [[], []]).study
+    sign_in(client, session)
+    assert "nothing to estimate" in client.get(f"/studies/{study.code}/report").text
+    assert client.get(f"/studies/{study.code}/report.html").status_code == 200
+    assert client.get(f"/studies/{study.code}/report/figures/fraction.png").status_code == 404
+    assert client.get(f"/studies/{study.code}/exports").status_code == 200
+
+
+def test_withdrawn_edited_and_control_verdicts(session: Session) -> None:
+    rated = rated_study(session, [["I"], ["I"]], raters=1)
+    who, sitting, arm = rated.raters[0], rated.sittings[0], rated.arms[1]
+    withdrawn, edited, again, control, repeat = (
+        make_item(session, rated.study, arm, 5), make_item(session, rated.study, arm, 6),
+        make_item(session, rated.study, arm, 7), make_item(session, rated.study, arm, 8, kind=ItemKind.MIXED),
+        make_item(session, rated.study, arm, 0, kind=ItemKind.REPEAT, repeat_of=rated.items[1]),
+    )  # fmt: skip
+    sequences = ((withdrawn, "NW"), (edited, "NI"), (again, "NWI"), (control, "I"), (repeat, "N"))
+    for position, (item, letters) in enumerate(sequences, start=10):
+        assignment = make_assignment(session, item, who, position)
+        for version, letter in enumerate(letters, start=1):
+            make_rating(session, assignment, sitting, letter, version)
+    table = verdicts(session, rated.study).set_index("position")
+    assert list(table.loc[10:, "verdict"]) == ["INTERPRETABLE", "INTERPRETABLE", "INTERPRETABLE", "NOT_INTERPRETABLE"]
+    assert list(table.loc[10:, "first_verdict"])[:2] == ["NOT_INTERPRETABLE"] * 2
+    assert table.loc[14, "neuron"] == table.loc[2, "neuron"]
+    report = make_report(session, rated.study)
+    assert [arm.verdicts for arm in report.arms] == [1, 3]
+    assert (report.flow.verdicts_on_controls, report.flow.verdicts_on_repeats) == (1, 1)
+    assert (report.flow.shown, report.flow.controls, report.flow.repeats) == (5, 1, 1)
+
+
+def test_agreement_without_overlap_is_undefined_with_its_reason(client: TestClient, session: Session) -> None:
+    rated = rated_study(session, ["INNC", "IIIN"])
+    sign_in(client, session)
+    text = text_of(client.get(f"/studies/{rated.study.code}/report").text)
+    assert "Agreement is undefined. No neuron has two verdicts" in text
+
+
+def test_text_of_people_is_shown_as_text(client: TestClient, session: Session) -> None:
+    rated = rated_study(
+        session, name=f'Ünïcödé 研究 / "x" {NASTY}', sources=[{"name": NASTY, "licence": NASTY, "parts": []}]
+    )
+    rated.study.unblinding_reason = NASTY
+    for event in session.query(Event).filter_by(study_id=rated.study.id):
+        event.actor = NASTY
+    session.query(Rating).update({"hypothesis": NASTY})
+    session.flush()
+    sign_in(client, session)
+    for address in ("report", "report.html", "report/items", "exports"):
+        page = client.get(f"/studies/{rated.study.code}/{address}").text
+        assert "<img" not in page
+        assert "&lt;img" in page
+
+
+def test_the_page_obeys_the_content_security_policy(client: TestClient, session: Session, rated: Rated) -> None:
+    sign_in(client, session)
+    for address in ("report", "report/items", "exports"):
+        page = client.get(f"/studies/{rated.study.code}/{address}").text
+        assert not re.search(r"<[^>]*\sstyle\s*=", page)
+        assert not re.search(r"<style|<script(?![^>]*\ssrc=)|\son[a-z]+\s*=", page)
+
+
+def test_ids_of_the_page_are_unique(client: TestClient, session: Session, rated: Rated) -> None:
+    sign_in(client, session)
+    for address in ("report", "report/items"):
+        ids = re.findall(r'\sid=["\']?([^"\'\s>]+)', client.get(f"/studies/{rated.study.code}/{address}").text)
+        assert len(ids) == len(set(ids))
+
+
+def test_the_file_needs_no_network(client: TestClient, session: Session, rated: Rated) -> None:
+    sign_in(client, session)
+    response = client.get(f"/studies/{rated.study.code}/report.html")
+    html = response.text
+    assert "filename*=UTF-8''Winter%20report.html" in response.headers["content-disposition"]
+    assert not re.search(r'(?:src|href)="(?!#)', html.replace('href="https://', 'href="!'))
+    assert "@import" not in html
+    assert "url(http" not in html
+    assert "<script" not in html
+    page = text_of(client.get(f"/studies/{rated.study.code}/report").text)
+    lead = re.search(r"called.*?interpretable: a difference of .*? points", page)
+    assert lead is not None
+    assert lead[0] in text_of(html)
+
+
+def test_the_appendix_shows_every_item_with_what_was_said(client: TestClient, session: Session) -> None:
+    rated = rated_study(session, ["INNCINNC", "IIINIIIN"])
+    sign_in(client, session)
+    first, second = (
+        text_of(client.get(f"/studies/{rated.study.code}/report/items?page={page}").text) for page in (1, 2)
+    )
+    assert first.count("Rater A") + second.count("Rater A") == 8
+    assert first.count("layer") == 10 + first.count("by arm, layer")
+    assert "1 / 2" in first
+    assert "GELU 3.1" in first.replace("\xa0", " ")
+    assert "peak" in second
+
+
+def test_a_downloads_name_survives_any_study_name(client: TestClient, session: Session) -> None:
+    rated = rated_study(session, name='Ünïcödé 研究 / "x"')
+    sign_in(client, session)
+    for address in ("exports/ratings.csv", "report.json", "exports/everything.zip", "report/figures/raters.svg"):
+        header = client.get(f"/studies/{rated.study.code}/{address}").headers["content-disposition"]
+        assert "filename*=UTF-8''%C3%9Cn%C3%AFc%C3%B6d%C3%A9%20%E7%A0%94%E7%A9%B6" in header
+
+
+def test_an_empty_download_carries_a_warning(client: TestClient, session: Session) -> None:
+    study = blank_study(session, state=StudyState.CLOSED)
+    sign_in(client, session)
+    response = client.get(f"/studies/{study.code}/exports/ratings.csv")
+    assert "no rows" in response.headers["x-warning"]
+    assert response.headers["content-type"] == "text/csv; charset=utf-8"
+
+
+def test_several_sizes_are_averaged_and_named(client: TestClient, session: Session) -> None:
+    rated = rated_study(session, ["NNNI", "IIIN", "NNII", "IIII"], conditions=("gelu", "solu_ln", "gelu", "solu_ln"))
+    for arm, size in zip(rated.arms, (800_000, 800_000, 3_100_000, 3_100_000), strict=True):
+        arm.size = size
+    session.flush()
+    sign_in(client, session)
+    text = text_of(client.get(f"/studies/{rated.study.code}/report").text).replace("\xa0", " ")
+    assert "87.5 % of SoLU + LN neurons and 37.5 % of GELU neurons interpretable, averaged over 2 sizes" in text
+    assert "a difference of 50.0 points" in text
+
+
+def test_pages_of_raters_load_none_of_the_statistics() -> None:
+    heavy = "{'pandas', 'scipy', 'statsmodels', 'altair', 'vl_convert', 'pyarrow', 'torch'}"
+    code = f"import sys, app.main; loaded = {heavy} & set(sys.modules); assert not loaded, loaded"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_report_json_is_plain_json(client: TestClient, session: Session, rated: Rated) -> None:
+    sign_in(client, session)
+    content = client.get(f"/studies/{rated.study.code}/report.json").content
+    json.loads(content, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
