@@ -12,6 +12,11 @@ LANGUAGES = {"en": "English", "zh-Hans": "中文"}
 COOKIE = "glance_language"
 
 
+def N_(message: str) -> str:
+    """Marks a message that is translated where it is shown."""
+    return message
+
+
 @dataclass(frozen=True)
 class Language:
     code: str

@@ -35,6 +35,14 @@ LONGEST_TEXT = 2000
 NEARLY_OVER = timedelta(minutes=1)
 """No transaction lasts as long: a lease that runs at least this much longer cannot be lost while one is at work."""
 OLD_PAGE = "This page is older than your last step. Go to the current neuron and answer there."
+ALREADY_GIVEN = {  # whole sentences, so that they can be translated
+    Verdict.INTERPRETABLE: "This neuron already has your verdict: interpretable. It was not changed. "
+    "Go on with the current neuron, or change that verdict in the list of yours.",
+    Verdict.NOT_INTERPRETABLE: "This neuron already has your verdict: not interpretable. It was not changed. "
+    "Go on with the current neuron, or change that verdict in the list of yours.",
+    Verdict.CANNOT_DECIDE: "This neuron already has your verdict: cannot decide. It was not changed. "
+    "Go on with the current neuron, or change that verdict in the list of yours.",
+}
 
 
 def continue_sitting(session: Session, settings: Settings, rater: Rater, *, restart_clock: bool = False) -> None:
@@ -227,11 +235,7 @@ def _same(stored: Rating, assignment: Assignment, verdict: Verdict, hypothesis: 
         return stored
     if assignment.state not in GIVEN_STATES or stored.verdict is None:
         raise Conflict(OLD_PAGE)
-    words = stored.verdict.value.lower().replace("_", " ")
-    raise Conflict(
-        f"This neuron already has your verdict: {words}. It was not changed. "
-        "Go to the current neuron, or change that verdict in the list of yours."
-    )
+    raise Conflict(ALREADY_GIVEN[stored.verdict])
 
 
 def _late_and_surplus(session: Session, rater: Rater, assignment: Assignment, at: datetime) -> tuple[bool, bool]:

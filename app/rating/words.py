@@ -1,12 +1,7 @@
 """Words that templates take from a list. N_ marks them for translation."""
 
+from app.language import N_
 from app.models import Verdict
-
-
-def N_(message: str) -> str:
-    """Marks a message that is translated where it is shown."""
-    return message
-
 
 VERDICT_WORDS = {
     Verdict.INTERPRETABLE: N_("Interpretable"),
