@@ -32,8 +32,8 @@ class Line(NamedTuple):
 def line(texts: Sequence[bytes], levels: Sequence[int], peak: int, *, starts: bool, ends: bool) -> Line:
     """Join tokens into characters, each shaded by the highest of its tokens.
 
-    `starts` and `ends`: nothing comes before the first token, or after the last. Otherwise a character that the
-    edge cuts is left out, like the text beyond it.
+    `starts` and `ends`: the document begins with the first token, or ends with the last. Otherwise a character that
+    the edge cuts is left out, like the text beyond it, unless it is the peak.
     """
     raw = b"".join(texts)
     shades = b"".join([bytes([level]) * len(text) for text, level in zip(texts, levels, strict=True)])
@@ -41,8 +41,8 @@ def line(texts: Sequence[bytes], levels: Sequence[int], peak: int, *, starts: bo
     stop = start + len(texts[peak])
     if raw.isascii():
         return Line(raw.decode(), shades, start, stop)
-    head = 0 if starts else _rest_of_a_character(raw)
-    text, _ = codecs.utf_8_decode(raw[head:], "surrogateescape", ends)
+    head = 0 if starts else min(start, _rest_of_a_character(raw))
+    text, _ = codecs.utf_8_decode(raw[head:], "surrogateescape", ends or stop == len(raw))
     peaks = bytes(start) + b"\1" * (stop - start) + bytes(len(raw) - stop)
     shades, peaks = _by_character(text, shades[head:]), _by_character(text, peaks[head:])
     if 1 not in peaks:  # a peak without text of its own

@@ -82,13 +82,14 @@ def paragraph(shown: Shown, top: float, tokens: int = 64) -> str:
     before = round(tokens * BEFORE_SHARE)
     window = range(max(0, shown.peak - before), min(len(shown.texts), shown.peak + tokens - before))
     levels = [level(shown.activations[token], top) for token in window]
-    starts, ends = window.start == 0, window.stop == len(shown.texts)
+    starts = window.start == 0 and shown.document_start
+    ends = window.stop == len(shown.texts) and shown.document_end
     texts = shown.texts[window.start : window.stop]
     text = line(texts, levels, shown.peak - window.start, starts=starts, ends=ends)
     room = max(0, cells(text.text[text.start : text.stop]) - 8)
     near, far = _cut(text, NEAR_CELLS - room), _cut(text, FAR_CELLS - room)
     hidden = _span("f", text, 0, far) + _span("n", text, far, near)
-    name = _edges(starts and shown.document_start, ends and shown.document_end)
+    name = _edges(starts, ends)
     return (
         f"<p dir=auto{name}><span class=l>{hidden}{_shaded(text, near, text.start)}</span>"
         f"{_peak(text, levels[shown.peak - window.start])}<span>{_shaded(text, text.stop, len(text.text))}</span></p>"

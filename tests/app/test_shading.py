@@ -225,3 +225,10 @@ def test_the_second_column_goes_on_counting() -> None:
     assert html.count("<li>") == 20
     assert "<ol role=list start=11>" in html
     assert '<input type=checkbox id=w20 name=widened form=verdict aria-label=20 aria-labelledby="w w20">' in html
+
+
+def test_a_peak_that_is_half_a_character_is_shown_as_bytes() -> None:
+    first = paragraph(shown([b"\x8d\xae", b" next"], [1, 0], 0, False, False), 1.0)
+    assert "<mark class=a15 tabindex=0><u class=x>\\x8D</u><u class=x>\\xAE</u></mark>" in first
+    last = paragraph(shown([b"before ", b"\xe6\xbc"], [0, 1], 1, False, False), 1.0)
+    assert "<mark class=a15 tabindex=0><u class=x>\\xE6</u><u class=x>\\xBC</u></mark>" in last

@@ -57,7 +57,7 @@ def serious(page: Page) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(("theme", "width"), product(("light", "dark"), (1440, 390)))
+@pytest.mark.parametrize(("theme", "width"), [*product(("light", "dark"), (1440, 390))])
 def test_axe_finds_nothing_serious(site: Site, new_context: Open, theme: str, width: int) -> None:
     page = new_context(width, 900, color_scheme=theme, bypass_csp=True).new_page()
     link = site.link()
@@ -111,7 +111,7 @@ SHADES = """() => {
 }"""
 
 
-@pytest.mark.parametrize(("theme", "palette"), product(("light", "dark"), ("red", "blue", "grey")))
+@pytest.mark.parametrize(("theme", "palette"), [*product(("light", "dark"), ("red", "blue", "grey"))])
 def test_text_can_be_read_on_every_shade(site: Site, page: Page, theme: str, palette: str) -> None:
     page.goto(f"/help?theme={theme}&palette={palette}")
     pairs = page.evaluate(SHADES)

@@ -41,7 +41,7 @@ def test_a_whole_study_by_keyboard(site: Site, page: Page) -> None:
         press(page, key)
         expected.append(verdict)
     expect(page.locator("h1")).to_have_text("That was the last one. Thank you.")
-    expect(page.locator(".digest").first).to_have_text(re.compile(r"^[0-9a-f]{64}$"))
+    expect(page.locator("dd code").first).to_have_text(re.compile(r"^[0-9a-f]{64}$"))
     assert [rating.verdict for rating in site.ratings()] == expected
     page.reload()
     expect(page.locator("h1")).to_have_text("That was the last one. Thank you.")
