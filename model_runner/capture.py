@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from model_runner.contexts import Block
+from model_runner.subject import After
 from model_runner.top import TopLists, empty_lists
 from model_runner.waiting import Waiting, add, empty_waiting, settle
 
 ClusterOf = Callable[[int, NDArray[np.int64]], NDArray[np.int64]]
 """The near-duplicate cluster of each of these positions of a document."""
-
-After = Callable[[Tensor], Tensor]
-"""What the post-activation LayerNorm makes of activations (…, units)."""
 
 
 @dataclass

@@ -15,6 +15,7 @@ from model_runner.config import ModelConfig, config_from
 from model_runner.errors import RunnerError
 from model_runner.files import file_digest, read_json, write_atomically, write_json
 from model_runner.model import Transformer
+from model_runner.subject import About
 
 FORMAT = 1
 WEIGHTS, CONFIG, TRAIN = "model.safetensors", "config.json", "train.json"
@@ -53,6 +54,20 @@ class Checkpoint:
     def digest(self) -> str:
         """Tells two checkpoints apart."""
         return self.train.weights_digest
+
+    @property
+    def about(self) -> About:
+        return About(
+            condition=self.config.mlp,
+            size=self.config.non_embedding_parameters,
+            layers=self.config.layers,
+            hidden=self.config.hidden,
+            context=self.config.context,
+            seed=self.train.seed,
+            train_tokens=self.train.tokens,
+            validation_loss=self.train.val_loss,
+            tokenizer_digest=self.train.tokenizer_digest,
+        )
 
 
 def save_checkpoint(folder: Path, model: Transformer, train: TrainRecord) -> Checkpoint:

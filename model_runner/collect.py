@@ -5,50 +5,49 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from model_runner.capture import After, Gathered, gather, nothing_gathered
-from model_runner.checkpoint import Checkpoint
+from model_runner.capture import Gathered, gather, nothing_gathered
 from model_runner.collect_config import CollectConfig, CollectSettings, settle_config
 from model_runner.collect_state import PARTIAL_NAME, forget_state, load_state, save_state
 from model_runner.contexts import Block, Contexts, cut_contexts, first_documents
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
 from model_runner.files import write_json
-from model_runner.model import Transformer
 from model_runner.progress import progress
 from model_runner.resume import refuse_change
 from model_runner.run_folder import INFO_NAME, UNIT, RunFolderError, RunInfo, open_run
 from model_runner.run_writer import Vocabulary, write_run
 from model_runner.section import pack, unit_states
+from model_runner.subject import Reader, Subject
 from model_runner.waiting import settle
 
 SAVE_SECONDS = 30.0
 SPEED_NAME = "speed.json"
 
 
-def collect(checkpoint: Checkpoint, corpus: Corpus, folder: Path, config: CollectConfig) -> RunInfo:
+def collect(subject: Subject, corpus: Corpus, folder: Path, config: CollectConfig) -> RunInfo:
     """Collect the top snippets of every MLP neuron into `folder`.
 
     A folder that is begun is continued, one that is finished is read; the result is the same, byte for byte
     (on as many threads), as that of one uninterrupted pass. Raises RunnerError when the folder was begun
     with other settings or is damaged, when the model cannot read the corpus, and when it is broken.
     """
-    settings = settle_config(config, checkpoint, corpus)
+    settings = settle_config(config, subject, corpus)
     if (folder / INFO_NAME).exists():
         return _finished(folder, settings)
     documents_N = first_documents(corpus, corpus.in_split(settings.split, settings.parts), settings.tokens)
     contexts = cut_contexts(corpus, documents_N, settings.window, settings.block)
     _make_folder(folder)
-    model = checkpoint.model.to(config.device)
-    layers = [_fresh(after is not None, checkpoint, settings) for after in _norms(model)]
+    model = subject.model.to(config.device)
+    layers = [_fresh(after is not None, subject, settings) for after in model.norms]
     tokens = _read(model, contexts, layers, folder, settings)
     _refuse_broken(layers)
-    info = _write(checkpoint, corpus, folder, settings, documents_N, tokens, layers)
+    info = _write(subject, corpus, folder, settings, documents_N, tokens, layers)
     forget_state(folder)
     return info
 
@@ -71,13 +70,8 @@ def _finished(folder: Path, settings: CollectSettings) -> RunInfo:
     return info
 
 
-def _fresh(with_norm: bool, checkpoint: Checkpoint, settings: CollectSettings) -> Gathered:
-    return nothing_gathered(checkpoint.config.hidden, settings.kept, settings.window, 2 if with_norm else 1)
-
-
-def _norms(model: Transformer) -> list[After | None]:
-    """The post-activation LayerNorm of each layer, where there is one."""
-    return [cast("After | None", getattr(block.mlp, "norm", None)) for block in model.blocks]
+def _fresh(with_norm: bool, subject: Subject, settings: CollectSettings) -> Gathered:
+    return nothing_gathered(subject.about.hidden, settings.kept, settings.window, 2 if with_norm else 1)
 
 
 def cluster_of(corpus: Corpus, document: int, positions_E: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -88,11 +82,11 @@ def cluster_of(corpus: Corpus, document: int, positions_E: NDArray[np.int64]) ->
     return clusters_E
 
 
-def read_block(model: Transformer, block: Block, layers: Sequence[Gathered], corpus: Corpus) -> None:
+def read_block(model: Reader, block: Block, layers: Sequence[Gathered], corpus: Corpus) -> None:
     """Put one block through the model, and what it excites into the lists of each layer."""
-    tokens_BT = torch.from_numpy(block.tokens_BT).to(model.embed.weight.device)
+    tokens_BT = torch.from_numpy(block.tokens_BT).to(model.device)
     with torch.inference_mode():
-        for gathered, norm, acts_BTF in zip(layers, _norms(model), model.activations(tokens_BT), strict=True):
+        for gathered, norm, acts_BTF in zip(layers, model.norms, model.activations(tokens_BT), strict=True):
             gather(gathered, acts_BTF.float(), block, lambda d, at_E: cluster_of(corpus, d, at_E), norm)
 
 
@@ -102,7 +96,7 @@ def settle_all(layers: Sequence[Gathered], unfinished: int) -> None:
 
 
 def _read(
-    model: Transformer, contexts: Contexts, layers: Sequence[Gathered], folder: Path, settings: CollectSettings
+    model: Reader, contexts: Contexts, layers: Sequence[Gathered], folder: Path, settings: CollectSettings
 ) -> int:
     """Read all blocks from where an earlier run stopped, and return the rankable tokens of all of them."""
     first = load_state(folder, settings.as_json(), layers)
@@ -137,7 +131,7 @@ def _refuse_broken(layers: Sequence[Gathered]) -> None:
 
 
 def _write(
-    checkpoint: Checkpoint,
+    subject: Subject,
     corpus: Corpus,
     folder: Path,
     settings: CollectSettings,
@@ -146,21 +140,21 @@ def _write(
     layers: Sequence[Gathered],
 ) -> RunInfo:
     section = pack(layers, corpus, settings.window)
-    hidden = checkpoint.config.hidden
+    about, hidden = subject.about, subject.about.hidden
     units = np.zeros(len(layers) * hidden, UNIT)
     units["layer"], units["index"] = np.divmod(np.arange(len(units)), hidden)
     units["state"] = np.concatenate([unit_states(layer, settings.kept) for layer in layers])
     units["snippets"] = np.diff(section.offsets)
     info = RunInfo(
         name=folder.name,
-        condition=checkpoint.config.mlp,
-        size=checkpoint.config.non_embedding_parameters,
-        seed=checkpoint.train.seed,
-        layers=checkpoint.config.layers,
+        condition=about.condition,
+        size=about.size,
+        seed=about.seed,
+        layers=about.layers,
         hidden=hidden,
-        validation_loss=checkpoint.train.val_loss,
-        train_tokens=checkpoint.train.tokens,
-        checkpoint_digest=checkpoint.digest,
+        validation_loss=about.validation_loss,
+        train_tokens=about.train_tokens,
+        checkpoint_digest=subject.digest,
         activation_point="only" if section.after_norm is None else "before_norm",
         corpus_digest=corpus.info.digest,
         tokenizer_digest=corpus.info.tokenizer_digest,

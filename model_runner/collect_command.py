@@ -4,11 +4,11 @@ import argparse
 import sys
 from collections import Counter
 
-from model_runner.checkpoint import load_checkpoint
 from model_runner.collect import collect
 from model_runner.collect_config import CollectConfig
 from model_runner.corpus.store import open_corpus
 from model_runner.run_folder import STATES, open_run
+from model_runner.subject import load_subject
 
 
 def run(options: argparse.Namespace) -> None:
@@ -22,7 +22,7 @@ def run(options: argparse.Namespace) -> None:
         block=options.block,
         device=options.device,
     )
-    info = collect(load_checkpoint(options.checkpoint), open_corpus(options.corpus), options.out, config)
+    info = collect(load_subject(options.checkpoint), open_corpus(options.corpus), options.out, config)
     states = Counter(STATES[state] for state in open_run(options.out).units["state"])
     said = ", ".join(f"{count:,} {state}" for state, count in states.most_common())
     sys.stdout.write(

@@ -3,11 +3,11 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from model_runner.checkpoint import Checkpoint
 from model_runner.corpus.info import SPLITS
 from model_runner.corpus.parts import readable
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
+from model_runner.subject import Subject
 
 BLOCK_TOKENS = 2048
 """Tokens that go through the model together by default: few enough to stay in a processor's cache."""
@@ -58,23 +58,21 @@ class CollectSettings:
         return {**asdict(self), "parts": list(self.parts)}
 
 
-def settle_config(config: CollectConfig, checkpoint: Checkpoint, corpus: Corpus) -> CollectSettings:
+def settle_config(config: CollectConfig, subject: Subject, corpus: Corpus) -> CollectSettings:
     """Fill in the defaults.
 
     Raises RunnerError when the model cannot read the corpus or the window is longer than its context.
     """
-    if checkpoint.train.tokenizer_digest != corpus.info.tokenizer_digest:
+    if subject.about.tokenizer_digest != corpus.info.tokenizer_digest:
         raise RunnerError(
-            f"The model reads tokenizer {checkpoint.train.tokenizer_digest[:12]} and the corpus {corpus.folder} "
+            f"The model reads tokenizer {subject.about.tokenizer_digest[:12]} and the corpus {corpus.folder} "
             f"was made with {corpus.info.tokenizer_digest[:12]}. Collect over a corpus made with the model's."
         )
-    window = config.window or checkpoint.config.context
-    if window > checkpoint.config.context:
-        raise RunnerError(
-            f"A window of {window} tokens is longer than the model's context of {checkpoint.config.context}."
-        )
+    window = config.window or subject.about.context
+    if window > subject.about.context:
+        raise RunnerError(f"A window of {window} tokens is longer than the model's context of {subject.about.context}.")
     return CollectSettings(
-        checkpoint_digest=checkpoint.digest,
+        checkpoint_digest=subject.digest,
         corpus_digest=corpus.info.digest,
         split=config.split,
         parts=config.parts or tuple(readable(corpus.info.parts)),

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from model_runner.attention import Attention
 from model_runner.config import ModelConfig
 from model_runner.mlp import MLP, MLPS, NORM_EPS
+from model_runner.subject import After
 
 
 class Block(nn.Module):
@@ -45,6 +46,15 @@ class Transformer(nn.Module):
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.final_norm = nn.LayerNorm(config.width, eps=NORM_EPS)
         self.unembed = nn.Linear(config.width, config.vocab_size, bias=False)
+
+    @property
+    def norms(self) -> list[After | None]:
+        """The post-activation LayerNorm of each layer, where there is one."""
+        return [getattr(cast(Block, block).mlp, "norm", None) for block in self.blocks]
+
+    @property
+    def device(self) -> torch.device:
+        return self.embed.weight.device
 
     def forward(self, tokens_BT: Tensor) -> Tensor:
         logits_BTV: Tensor = self.unembed(self.residual(tokens_BT))
