@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-Unit = Literal["neurons", "verdicts", "raters", "items", "pairs", "guesses", "pages", "models", "neuron-raters"]
+Unit = Literal["neurons", "verdicts", "raters", "items", "pairs", "guesses", "pages", "models", "studies"]
 
 
 @dataclass(frozen=True)

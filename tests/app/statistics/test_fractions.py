@@ -95,7 +95,7 @@ def test_impossible_counts_are_refused() -> None:
         with_replaced(3, wilson(30, 60), units=1000, live=2000, replaced=0)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=5)
 @given(st.integers(0, 10_000))
 def test_same_seed_same_numbers(seed: int) -> None:
     table = study(neurons=8)
