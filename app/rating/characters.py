@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 _SIGNED = re.compile(r"[\n\t\r\u00a0]")
+_MAYBE_WIDE = re.compile("[\u1100-\U0010ffff]")
 _ESCAPED = re.compile("[\x00\udc80-\udcff]")
 _FLAG_HALVES = range(0x1F1E6, 0x1F200)
 _SKIN_COLOURS = range(0x1F3FB, 0x1F400)
@@ -53,7 +54,7 @@ def line(texts: Sequence[bytes], levels: Sequence[int], peak: int, *, starts: bo
 
 def cells(text: str) -> int:
     """How many columns of a monospaced line the text takes with its signs, at most."""
-    wide = 0 if text.isascii() else sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in _MAYBE_WIDE.findall(text))
     return len(text) + wide + len(_SIGNED.findall(text)) + 3 * len(_ESCAPED.findall(text))
 
 

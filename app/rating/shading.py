@@ -60,11 +60,12 @@ def maximum(snippets: Sequence[Shown]) -> float:
     return max(filter(isfinite, peaks), default=0.0)
 
 
-def level(activation: float, top: float) -> int:
-    """0 to 15: the share of the maximum. Negatives, NaN and everything of a neuron that never fired are 0."""
-    if not (activation > 0 and top > 0):
-        return 0
-    return round(LEVELS * min(1.0, activation / top))
+def shares(activations: Sequence[float], top: float) -> list[int]:
+    """Levels 0 to 15: the share of the maximum. Negatives, NaN and all of a neuron that never fired are 0."""
+    if not top > 0:
+        return [0] * len(activations)
+    scale = LEVELS / top
+    return [round(min(LEVELS, activation * scale)) if activation > 0 else 0 for activation in activations]
 
 
 def rows(snippets: Sequence[Shown], top: float, tokens: int = 64, first: int = 1, prefix: str = "w") -> str:
@@ -81,7 +82,7 @@ def paragraph(shown: Shown, top: float, tokens: int = 64) -> str:
     """One snippet: what comes before the peak, the peak, and what comes after."""
     before = round(tokens * BEFORE_SHARE)
     window = range(max(0, shown.peak - before), min(len(shown.texts), shown.peak + tokens - before))
-    levels = [level(shown.activations[token], top) for token in window]
+    levels = shares(shown.activations[window.start : window.stop], top)
     starts = window.start == 0 and shown.document_start
     ends = window.stop == len(shown.texts) and shown.document_end
     texts = shown.texts[window.start : window.stop]
@@ -145,6 +146,7 @@ _SIGNS = {
 }
 _SIGN = re.compile("|".join(f"(?P<{name or 'n'}>{pattern})" for name, pattern in _SIGNS.items()))
 _PLAIN = re.compile(r"[ -%'-;=?-~]*")
+_OPEN = [f"<i class=a{step}>" for step in range(LEVELS + 1)]
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
 
 
@@ -153,12 +155,14 @@ def _shaded(text: Line, start: int, stop: int) -> str:
     out = []
     for run in _RUN.finditer(text.levels, start, stop):
         step, part = run[1][0], text.text[run.start() : run.end()]
-        sign = _SIGN.fullmatch(part) if step and not part.isalnum() else None
-        if sign:
+        if _PLAIN.fullmatch(part):
+            inner = part
+        elif step and (sign := _SIGN.fullmatch(part)):
             out.append(_sign(sign, step))
+            continue
         else:
             inner = _visible(part)
-            out.append(f"<i class=a{step}>{inner}</i>" if step else inner)
+        out.append(f"{_OPEN[step]}{inner}</i>" if step else inner)
     return "".join(out)
 
 
@@ -172,8 +176,6 @@ def _peak(text: Line, step: int) -> str:
 
 def _visible(part: str) -> str:
     """Escaped text in which every character that cannot be seen carries a sign."""
-    if _PLAIN.fullmatch(part):
-        return part
     out, at = [], 0
     for sign in _SIGN.finditer(part):
         out += [part[at : sign.start()].translate(_ESCAPES), _sign(sign)]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.rating.shading import Shown, level, pad, paragraph, render_item
+from app.rating.shading import Shown, pad, paragraph, render_item, shares
 from tests.texts import CODE, ODD, PROSE
 
 
@@ -82,7 +82,7 @@ def test_a_character_of_several_tokens_is_shown_once_with_the_highest_level(text
     at = 0
     for character, shade in zip(text, page.levels, strict=True):
         end = at + len(character.encode())
-        assert shade >= max(level(a, 6.0) for a in activations[at:end])
+        assert shade >= max(shares(activations[at:end], 6.0))
         at = end
 
 
@@ -118,12 +118,12 @@ def test_a_flag_is_whole_and_two_flags_are_two() -> None:
     ],
 )
 def test_levels(activation: float, top: float, expected: int) -> None:
-    assert level(activation, top) == expected
+    assert shares([activation], top) == [expected]
 
 
 @given(st.floats(), st.floats(min_value=1e-3, max_value=1e6))
 def test_a_level_is_one_of_sixteen(activation: float, top: float) -> None:
-    assert level(activation, top) in range(16)
+    assert shares([activation], top)[0] in range(16)
 
 
 def test_no_number_of_the_model_is_on_the_page() -> None:
