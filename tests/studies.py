@@ -1,7 +1,9 @@
 """A small sealed study for tests, from two small run folders, and a browser that is let in to rate or to manage."""
 
+import json
 from functools import cache
 from pathlib import Path
+from shutil import copytree
 from tempfile import mkdtemp
 from typing import Any
 
@@ -10,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.clock import now
 from app.models import Administrator, BrowserSession, Study
+from app.raters.actions import invite
 from app.security import ADMINISTRATOR_COOKIE, LIFETIME, hash_password, new_token, token_hash
 from app.settings import Settings
 from app.studies.creating import create_study
@@ -22,18 +25,43 @@ SECRET = bytes(range(32))
 PASSWORD = "correct horse battery staple"
 
 
+LABELS: tuple[dict[str, Any], dict[str, Any]] = (
+    {"name": "quillfeather", "size": 611_328, "seed": 71_077, "validation_loss": 3.90917, "train_tokens": 2_345_671},
+    {"name": "marzipan", "size": 922_752, "seed": 40_993, "validation_loss": 4.41703, "train_tokens": 2_876_549},
+)
+"""What the two runs are called and were made of: words and numbers that occur nowhere else."""
+
+
 @cache
 def two_runs() -> tuple[Path, Path]:
     """Two small runs that differ in everything an arm may differ in; made once for all tests."""
     folder = Path(mkdtemp(prefix="glance-runs-"))
-    make_run(folder / "gelu", "gelu", layers=2, hidden=32, name="quillfeather", size=611_328)
-    make_run(folder / "solu_ln", "solu_ln", layers=3, hidden=24, name="marzipan", size=922_752)
+    make_run(folder / "gelu", "gelu", layers=2, hidden=32, **LABELS[0])
+    make_run(folder / "solu_ln", "solu_ln", layers=3, hidden=24, **LABELS[1])
     return folder / "gelu", folder / "solu_ln"
 
 
 @cache
-def frozen_study(design: Design | None = None, *, secret: bytes = SECRET, simulated: bool = False) -> Frozen:
-    return freeze(design or Design(**SMALL), two_runs(), secret, simulated=simulated)
+def exchanged_runs() -> tuple[Path, Path]:
+    """The same snippets, and every label of an arm at the other one."""
+    folder = Path(mkdtemp(prefix="glance-runs-"))
+    infos = [json.loads((run / "run.json").read_text()) for run in two_runs()]
+    for run, own, other in zip(two_runs(), infos, infos[::-1], strict=True):
+        copytree(run, folder / run.name)
+        exchanged = own | {name: other[name] for name in ARM_LABELS}
+        (folder / run.name / "run.json").write_text(json.dumps(exchanged))
+    return folder / "gelu", folder / "solu_ln"
+
+
+ARM_LABELS = (
+    "name", "condition", "size", "seed", "validation_loss", "train_tokens", "checkpoint_digest", "activation_point",
+    "digest",
+)  # fmt: skip
+
+
+@cache
+def frozen_study(design: Design, runs: tuple[Path, ...], *, secret: bytes = SECRET, simulated: bool = False) -> Frozen:
+    return freeze(design, runs, secret, simulated=simulated)
 
 
 def make_study(
@@ -44,10 +72,11 @@ def make_study(
     name: str = "Winter study",
     secret: bytes = SECRET,
     simulated: bool = False,
+    runs: tuple[Path, ...] = (),
     **design: Any,
 ) -> Study:
     """A study of two arms, 6 neurons each, 3 seats and 1 verdict a neuron, unless `design` says otherwise."""
-    frozen = frozen_study(Design(**SMALL | design), secret=secret, simulated=simulated)
+    frozen = frozen_study(Design(**SMALL | design), runs or two_runs(), secret=secret, simulated=simulated)
     return create_study(session, settings, name=name, frozen=frozen, actor="Ada")
 
 
@@ -72,3 +101,11 @@ def sign_in(client: TestClient, session: Session, administrator: Administrator |
     session.flush()
     client.cookies.set(ADMINISTRATOR_COOKIE, token)
     return administrator
+
+
+def open_rater(client: TestClient, session: Session, study: Study, name: str = "Rater A") -> str:
+    """Let the client's browser in as a new rater of the study, as through a link. Returns the link's path."""
+    token = invite(session, study, name, actor="Ada")
+    answer = client.post(f"/join/{token}", data={"consent": "yes"})
+    assert answer.status_code == 303, answer.text
+    return f"/join/{token}"
