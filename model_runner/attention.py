@@ -1,4 +1,4 @@
-"""Causal self-attention with rotary positions."""
+"""Causal self-attention, with rotary positions unless the model's are learned."""
 
 # Shape suffixes: B batch, T tokens, D model width, H heads, E head width (D / H), C context.
 import torch
@@ -9,7 +9,7 @@ from model_runner.config import ModelConfig
 
 
 class Attention(nn.Module):
-    """Every token reads the tokens up to itself; only their distance counts."""
+    """Every token reads the tokens up to itself; with rotary positions only their distance counts."""
 
     cosines: Tensor
     sines: Tensor
@@ -17,6 +17,7 @@ class Attention(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.heads = config.heads
+        self.rotary = config.positions == "rotary"
         self.qkv = nn.Linear(config.width, 3 * config.width)
         self.out = nn.Linear(config.width, config.width)
         cos_CE, sin_CE = rotary_angles(config.context, config.head_width, config.rotary_base)
@@ -27,10 +28,10 @@ class Attention(nn.Module):
         q_BHTE, k_BHTE, v_BHTE = (
             part_BTD.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part_BTD in self.qkv(x_BTD).chunk(3, dim=-1)
         )
-        cos_TE, sin_TE = self.cosines[: x_BTD.shape[1]], self.sines[: x_BTD.shape[1]]
-        read_BHTE = functional.scaled_dot_product_attention(
-            rotate(q_BHTE, cos_TE, sin_TE), rotate(k_BHTE, cos_TE, sin_TE), v_BHTE, is_causal=True
-        )
+        if self.rotary:
+            cos_TE, sin_TE = self.cosines[: x_BTD.shape[1]], self.sines[: x_BTD.shape[1]]
+            q_BHTE, k_BHTE = rotate(q_BHTE, cos_TE, sin_TE), rotate(k_BHTE, cos_TE, sin_TE)
+        read_BHTE = functional.scaled_dot_product_attention(q_BHTE, k_BHTE, v_BHTE, is_causal=True)
         out_BTD: Tensor = self.out(read_BHTE.transpose(1, 2).flatten(-2))
         return out_BTD
 

@@ -11,6 +11,8 @@ from model_runner.errors import RunnerError
 
 MLPName = Literal["gelu", "solu", "solu_ln", "gelu_ln"]
 MLP_NAMES: tuple[str, ...] = get_args(MLPName)
+PositionName = Literal["rotary", "learned"]
+POSITION_NAMES: tuple[str, ...] = get_args(PositionName)
 
 CONFIGS = Path(__file__).parent / "configs"
 
@@ -23,7 +25,7 @@ class ModelConfig:
 
     vocab_size: int
     context: int = 256
-    """Tokens in a window; rotary attention knows no positions past it."""
+    """Tokens in a window; attention knows no positions past it."""
     layers: int = 1
     heads: int = 4
     width: int = 256
@@ -31,6 +33,8 @@ class ModelConfig:
     """What the neurons do: the only thing that differs between the arms of a study."""
     n_blocks: int = 1
     """Blocks of the hidden dimension within which SoLU's softmax and the LayerNorm after it are taken."""
+    positions: PositionName = "rotary"
+    """How attention knows where a token stands: turned by its distance, or a learned vector added to its embedding."""
     rotary_base: float = 10_000.0
 
     def __post_init__(self) -> None:
@@ -39,6 +43,8 @@ class ModelConfig:
                 raise RunnerError(f"{name} is {getattr(self, name)}; it must be at least 1.")
         if self.mlp not in MLP_NAMES:
             raise RunnerError(f"There is no MLP called {self.mlp!r}; choose one of {', '.join(MLP_NAMES)}.")
+        if self.positions not in POSITION_NAMES:
+            raise RunnerError(f"There are no positions {self.positions!r}; choose {' or '.join(POSITION_NAMES)}.")
         if self.width % (2 * self.heads):
             raise RunnerError(
                 f"Width {self.width} does not give {self.heads} heads an even size each; "

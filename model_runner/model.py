@@ -1,4 +1,4 @@
-"""A decoder-only transformer in the style of the SoLU paper: pre-LN, rotary attention, untied unembedding."""
+"""A decoder-only transformer in the style of the SoLU paper: pre-LN, untied unembedding."""
 
 # Shape suffixes: B batch, T tokens, D model width, F neurons (4 D), V vocabulary.
 import hashlib
@@ -43,6 +43,7 @@ class Transformer(nn.Module):
         super().__init__()
         self.config = config
         self.embed = nn.Embedding(config.vocab_size, config.width)
+        self.positions = nn.Embedding(config.context, config.width) if config.positions == "learned" else None
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.final_norm = nn.LayerNorm(config.width, eps=NORM_EPS)
         self.unembed = nn.Linear(config.width, config.vocab_size, bias=False)
@@ -60,9 +61,14 @@ class Transformer(nn.Module):
         logits_BTV: Tensor = self.unembed(self.residual(tokens_BT))
         return logits_BTV
 
+    def embedded(self, tokens_BT: Tensor) -> Tensor:
+        """The residual stream before the first block."""
+        x_BTD: Tensor = self.embed(tokens_BT)
+        return x_BTD if self.positions is None else x_BTD + self.positions.weight[: tokens_BT.shape[1]]
+
     def residual(self, tokens_BT: Tensor) -> Tensor:
         """The normed residual stream that the unembedding reads."""
-        x_BTD = self.embed(tokens_BT)
+        x_BTD = self.embedded(tokens_BT)
         for block in self.blocks:
             x_BTD = block(x_BTD)
         out_BTD: Tensor = self.final_norm(x_BTD)
@@ -75,7 +81,7 @@ class Transformer(nn.Module):
         those of `forward`, to the last bit, on a batch of the same shape.
         """
         last = (self.config.layers if layers is None else layers) - 1
-        x_BTD = self.embed(tokens_BT)
+        x_BTD = self.embedded(tokens_BT)
         for layer, block in enumerate(self.blocks[: last + 1]):
             x_BTD, acts_BTF = _activate(cast(Block, block), x_BTD)
             yield acts_BTF

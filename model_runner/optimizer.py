@@ -26,7 +26,7 @@ def new_optimizer(model: Transformer, config: TrainConfig) -> torch.optim.AdamW:
 
 def is_matrix(name: str, parameter: nn.Parameter) -> bool:
     """Whether a tensor is a matrix of attention or MLP; embeddings, biases and gains are not."""
-    return parameter.ndim == 2 and name not in ("embed.weight", "unembed.weight")
+    return parameter.ndim == 2 and name not in ("embed.weight", "positions.weight", "unembed.weight")
 
 
 def set_rate(optimizer: torch.optim.AdamW, share: float) -> float:

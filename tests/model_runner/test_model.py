@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from model_runner.attention import rotary_angles, rotate
-from model_runner.config import MLPName
+from model_runner.config import MLPName, PositionName
 from model_runner.model import new_model
 from tests.model_runner.models import MLPS, random_tokens, scrambled, small_config
 
@@ -75,6 +75,25 @@ def test_in_a_block_of_one_shape_neighbours_change_nothing() -> None:
     with torch.no_grad():
         acts, other_acts = model.activations(one_BT), model.activations(other_BT)
         assert all(torch.equal(a[2], b[2]) for a, b in zip(acts, other_acts, strict=True))
+
+
+@pytest.mark.parametrize("positions", ["rotary", "learned"])
+def test_a_token_counts_where_it_stands(positions: PositionName) -> None:
+    model = scrambled(small_config(positions=positions))
+    tokens_BT = random_tokens(model.config, 1)
+    swapped_BT = tokens_BT[:, [1, 0, *range(2, 16)]]
+    with torch.no_grad():
+        assert not torch.allclose(model(tokens_BT)[0, -1], model(swapped_BT)[0, -1], atol=1e-3)
+
+
+def test_learned_positions_are_added_to_the_embedding_and_nothing_else() -> None:
+    model = scrambled(small_config(positions="learned"))
+    tokens_BT = random_tokens(model.config, 2, tokens=5)
+    added_TD = model.state_dict()["positions.weight"][:5]
+    torch.testing.assert_close(model.embedded(tokens_BT), model.embed.weight[tokens_BT] + added_TD)
+    rotary = scrambled(small_config())
+    rotary.load_state_dict({name: value for name, value in model.state_dict().items() if name != "positions.weight"})
+    assert not torch.allclose(rotary(tokens_BT), model(tokens_BT), atol=1e-3)
 
 
 def test_a_shorter_window_gives_the_same_numbers() -> None:
