@@ -1,9 +1,11 @@
 """The numbers and drawings of one table of verdicts, computed once in a process and then kept."""
 
 from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from app.reports.names import rater_name
 
@@ -19,37 +21,40 @@ _kept: OrderedDict[str, "Analysed"] = OrderedDict()
 _lock = Lock()  # two people who open a report at once wait for one computation
 
 
-class Analysed(NamedTuple):
-    """What a report shows of a table of verdicts."""
+@dataclass
+class Analysed:
+    """What a report shows of a table of verdicts. Figures are drawn when they are first asked for."""
 
     analysis: "Analysis"
-    figures: "dict[str, Figure]"
-    drawn: dict[str, str]
-    """The figures as inline SVG, by name."""
+
+    @cached_property
+    def figures(self) -> "dict[str, Figure]":
+        """The figures that these numbers can fill, by name."""
+        return {figure.name: figure for figure in draw(self.analysis)}
+
+    @cached_property
+    def drawn(self) -> dict[str, str]:
+        """The figures as inline SVG, by name."""
+        from app.reports.figures import inline
+
+        return {name: inline(figure) for name, figure in self.figures.items()}
 
 
 def analysed(table: "pd.DataFrame", plan: "Plan", seed: int) -> Analysed:
-    """Analyse and draw, or take what was made of the very same table, plan and seed.
+    """Analyse, or take what was made of the very same table, plan and seed.
 
     Raises ValueError where no verdict counts.
     """
+    from app.reports.statistics.analysis import analyse
+
     key = sha256(f"{plan}\n{seed}\n{table.to_csv(index=False)}".encode()).hexdigest()
     with _lock:
         if key not in _kept:
-            _kept[key] = _analyse(table, plan, seed)
+            _kept[key] = Analysed(analyse(table, plan, seed))
         _kept.move_to_end(key)
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
         return _kept[key]
-
-
-def _analyse(table: "pd.DataFrame", plan: "Plan", seed: int) -> Analysed:
-    from app.reports.figures import inline
-    from app.reports.statistics.analysis import analyse
-
-    analysis = analyse(table, plan, seed)
-    figures = {figure.name: figure for figure in draw(analysis)}
-    return Analysed(analysis, figures, {name: inline(figure) for name, figure in figures.items()})
 
 
 def draw(analysis: "Analysis") -> "list[Figure]":

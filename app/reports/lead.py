@@ -28,7 +28,7 @@ class Lead:
 
 
 def leads(analysis: "Analysis") -> list[Lead]:
-    """A lead for every condition that shares a size with the baseline."""
+    """A lead for every condition that shares a size with the baseline, the ones with most sizes first."""
     found = []
     for comparison in analysis.comparisons:
         rows = [row for row in analysis.differences if row.condition == comparison.condition]
@@ -45,7 +45,7 @@ def leads(analysis: "Analysis") -> list[Lead]:
                     comparison.permutation,
                 )
             )
-    return found
+    return sorted(found, key=lambda lead: -lead.sizes)
 
 
 def _fraction(arms: "Sequence[ArmFraction]", condition: str, sizes: set[int]) -> float:

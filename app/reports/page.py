@@ -11,7 +11,7 @@ from app.static import STATIC
 from app.web import environment
 
 CONTENTS = (
-    ("fraction", "Fraction by size"),
+    ("fraction", "Fraction"),
     ("difference", "Difference"),
     ("agreement", "Agreement"),
     ("raters", "Strictness"),

@@ -27,9 +27,11 @@ FigureName = Literal["fraction", "difference", "raters"]
 
 
 @router.get("/report")
-def show_report(request: Request, code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
+def show_report(request: Request, code: Code, session: ReadSession, administrator: ReadingAdministrator) -> Response:
     report = make_report(session, unblinded_study(session, code))
-    return render(request, "reports/report.html", block="main", page="report", alone=False, **context(report))
+    return render(
+        request, "reports/report.html", block="main", administrator=administrator, alone=False, **context(report)
+    )
 
 
 @router.get("/report.json")
@@ -56,20 +58,24 @@ def report_figure(
 
 
 @router.get("/report/items")
-def show_items(request: Request, code: Code, session: ReadSession, _: ReadingAdministrator, page: Page = 1) -> Response:
+def show_items(
+    request: Request, code: Code, session: ReadSession, administrator: ReadingAdministrator, page: Page = 1
+) -> Response:
     study = unblinded_study(session, code)
     items = rated_items(session, study, page)
     return render(
-        request, "reports/items.html", block="main", page="items", study=study, items=items, number=page,
+        request, "reports/items.html", block="main", administrator=administrator, study=study, items=items, number=page,
         pages=count_pages(session, study), trusted=trusted, names=names,
     )  # fmt: skip
 
 
 @router.get("/exports")
-def show_exports(request: Request, code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
+def show_exports(request: Request, code: Code, session: ReadSession, administrator: ReadingAdministrator) -> Response:
     study = find_study(session, code)
     tables = overview(session, study)
-    return render(request, "reports/exports.html", block="main", page="exports", study=study, tables=tables)
+    return render(
+        request, "reports/exports.html", block="main", administrator=administrator, study=study, tables=tables
+    )
 
 
 @router.get("/exports/seal.json")
