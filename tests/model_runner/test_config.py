@@ -58,7 +58,7 @@ def test_an_unknown_config_names_those_that_ship() -> None:
 @pytest.mark.parametrize("mlp", MLPS)
 def test_size_counts_the_matrices_and_is_one_for_all_arms(mlp: str) -> None:
     config = small_config("gelu")
-    model = Transformer(small_config(mlp))  # type: ignore[arg-type]
+    model = Transformer(small_config(mlp))
     matrices = [value for name, value in model.blocks.named_parameters() if value.ndim == 2]
     assert sum(value.numel() for value in matrices) == config.non_embedding_parameters
 
@@ -66,4 +66,4 @@ def test_size_counts_the_matrices_and_is_one_for_all_arms(mlp: str) -> None:
 def test_configs_cannot_be_changed() -> None:
     for config in (ModelConfig(vocab_size=10), TrainConfig(tokens=10)):
         with pytest.raises(AttributeError):
-            config.seed = 3  # type: ignore[misc, union-attr]
+            config.seed = 3

@@ -78,7 +78,7 @@ def test_gelu_is_the_exact_one_and_not_its_tanh_approximation() -> None:
 
 @pytest.mark.parametrize("name", MLPS)
 def test_an_mlp_works_on_each_token_alone(name: str) -> None:
-    mlp = MLPS[name](small_config(name))  # type: ignore[index, arg-type]
+    mlp = MLPS[name](small_config(name))
     x_BTD = torch.randn(2, 5, 16, generator=torch.Generator().manual_seed(0), requires_grad=True)
     (gradient_BTD,) = torch.autograd.grad(mlp(x_BTD)[1, 3].sum(), x_BTD)
     touched_BT = gradient_BTD.abs().sum(dim=-1) > 0
@@ -87,7 +87,7 @@ def test_an_mlp_works_on_each_token_alone(name: str) -> None:
 
 @pytest.mark.parametrize("name", MLPS)
 def test_an_mlp_writes_what_its_neurons_read(name: str) -> None:
-    mlp = MLPS[name](small_config(name))  # type: ignore[index, arg-type]
+    mlp = MLPS[name](small_config(name))
     x_BTD = torch.randn(2, 5, 16, generator=torch.Generator().manual_seed(0))
     caught: list[Tensor] = []
     mlp.act.register_forward_hook(lambda *passed: caught.append(passed[2]))
@@ -98,7 +98,7 @@ def test_an_mlp_writes_what_its_neurons_read(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["solu_ln", "gelu_ln"])
 def test_the_norm_comes_after_the_activation_that_is_read(name: str) -> None:
-    mlp = MLPS[name](small_config(name))  # type: ignore[index, arg-type]
+    mlp = MLPS[name](small_config(name))
     acts_F = mlp.activate(torch.randn(16, generator=torch.Generator().manual_seed(0)))
     # Scaling what enters a LayerNorm does not change what leaves it, apart from eps.
     torch.testing.assert_close(mlp.write(acts_F * 1e3), mlp.write(acts_F * 1e4), atol=1e-4, rtol=1e-3)

@@ -29,7 +29,7 @@ def test_activations_are_those_of_the_full_pass(mlp: MLPName) -> None:
     tokens_BT = random_tokens(model.config, 3)
     caught: list[Tensor] = []
     for block in model.blocks:
-        block.mlp.act.register_forward_hook(lambda *passed: caught.append(passed[2]))  # type: ignore[union-attr]
+        block.mlp.act.register_forward_hook(lambda *passed: caught.append(passed[2]))
     with torch.no_grad():
         model(tokens_BT)
         full = list(caught)
