@@ -13,7 +13,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from model_runner.errors import RunnerError
 
 BOS = "<|bos|>"
-KNOWN_BOS = (BOS, "<|begin_of_text|>", "<bos>", "<s>", "[BOS]", "<|endoftext|>")
+KNOWN_BOS = (BOS, "<|BOS|>", "<|begin_of_text|>", "<bos>", "<s>", "[BOS]", "<|endoftext|>")
 SMALLEST = 257
 
 
