@@ -1,8 +1,10 @@
 """From one block's activations to the candidates of its units."""
 
-# Shape suffixes: B contexts of a block, T tokens of a context, F units, E units with a candidate.
-from collections.abc import Callable
+# Shape suffixes: B contexts of a block, R of them with rankable tokens, T tokens of a context, F units,
+# E candidates, S sides of the LayerNorm, W tokens of a window.
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -12,7 +14,7 @@ from torch import Tensor
 from model_runner.contexts import Block
 from model_runner.subject import After
 from model_runner.top import TopLists, empty_lists
-from model_runner.waiting import Waiting, add, empty_waiting, settle
+from model_runner.waiting import Waiting, empty_waiting, reserve, settle, windows_of
 
 ClusterOf = Callable[[int, NDArray[np.int64]], NDArray[np.int64]]
 """The near-duplicate cluster of each of these positions of a document."""
@@ -50,21 +52,32 @@ def gather(
 
     Blocks of one document must come in order. `after` gives the other side of the LayerNorm.
     """
-    rows = [row for row in range(len(block.length_B)) if block.rankable_BT[row].any()]
-    if not rows:
+    rows_R = np.flatnonzero(block.rankable_BT.any(axis=1))
+    if not len(rows_R):
         return
-    ranked = [_ranked(acts_BTF[row], block.rankable_BT[row]) for row in rows]
-    best_BF = torch.stack([acts_TF.amax(dim=0) for acts_TF in ranked]).numpy(force=True)
-    gathered.finite_F &= np.isfinite(best_BF).all(axis=0)
+    ranked = [_ranked(acts_BTF[row], block.rankable_BT[row]) for row in rows_R]
+    best_RF = torch.stack([acts_TF.amax(dim=0) for acts_TF in ranked]).numpy(force=True)
+    gathered.finite_F &= np.isfinite(best_RF).all(axis=0)
     _watch_constant(gathered, ranked)
-    passes_BF = _passes(gathered.lists, best_BF, block.document_B[rows])
-    for row, passes_F in zip(rows, passes_BF, strict=True):
-        units_E = np.flatnonzero(passes_F)
-        if not len(units_E):
-            continue
-        if gathered.waiting.room < len(units_E):
-            settle(gathered.waiting, gathered.lists, int(block.document_B[row]))
-        _add_context(gathered.waiting, acts_BTF[row], block, row, units_E, cluster_of, after)
+    passes_RF = _passes(gathered.lists, best_RF, block.document_B[rows_R])
+    for first, last in _fitting(gathered, block.document_B[rows_R], passes_RF.sum(axis=1)):
+        rows_E, units_E = np.nonzero(passes_RF[first:last])
+        values_E = best_RF[first:last][rows_E, units_E]
+        _add(gathered.waiting, acts_BTF, block, rows_R[first:last][rows_E], units_E, values_E, cluster_of, after)
+
+
+def _fitting(
+    gathered: Gathered, document_R: NDArray[np.int64], count_R: NDArray[np.int64]
+) -> Iterator[tuple[int, int]]:
+    """Ranges of contexts whose candidates fit together into the room that there is, made where it must be."""
+    first = 0
+    while first < len(count_R):
+        last = first + int(np.searchsorted(np.cumsum(count_R[first:]), gathered.waiting.room, side="right"))
+        if last > first:
+            yield first, last
+        if last < len(count_R):
+            settle(gathered.waiting, gathered.lists, int(document_R[last]))
+        first = last
 
 
 def _ranked(acts_TF: Tensor, rankable_T: NDArray[np.bool_]) -> Tensor:
@@ -98,31 +111,35 @@ def _watch_constant(gathered: Gathered, ranked: list[Tensor]) -> None:
         gathered.constant_F[suspects] = (values == gathered.first_F[suspects]).all(axis=0)
 
 
-def _add_context(
+def _add(
     waiting: Waiting,
-    acts_TF: Tensor,
+    acts_BTF: Tensor,
     block: Block,
-    row: int,
+    rows_E: NDArray[np.int64],
     units_E: NDArray[np.int64],
+    values_E: NDArray[np.float32],
     cluster_of: ClusterOf,
     after: After | None,
 ) -> None:
-    length, start, document = int(block.length_B[row]), int(block.start_B[row]), int(block.document_B[row])
+    """Candidates of some contexts, ordered by context. Their windows are copied here, and only theirs."""
+    found = reserve(waiting, len(rows_E))
+    found.unit_E[:], found.value_E[:] = units_E, values_E
+    found.document_E[:], found.start_E[:] = block.document_B[rows_E], block.start_B[rows_E]
+    windows_ESW = windows_of(found)
+    rows, firsts = np.unique(rows_E, return_index=True)
+    parts = [slice(*ends) for ends in pairwise([*firsts.tolist(), len(rows_E)])]
+    for row, part in zip(rows.tolist(), parts, strict=True):
+        _copy_windows(windows_ESW[part], acts_BTF[row, : block.length_B[row]], units_E[part], after)
+    peaks_EW = (windows_ESW[:, 0] == values_E[:, None]) & block.rankable_BT[rows_E]
+    found.peak_E[:] = peaks_EW.argmax(axis=1)
+    for row, part in zip(rows.tolist(), parts, strict=True):
+        positions_E = found.start_E[part] + found.peak_E[part] - 1
+        found.cluster_E[part] = cluster_of(int(block.document_B[row]), positions_E)
+
+
+def _copy_windows(
+    windows_ESW: NDArray[np.float32], acts_TF: Tensor, units_E: NDArray[np.int64], after: After | None
+) -> None:
     columns = torch.from_numpy(units_E).to(acts_TF.device)
-    sides = [acts_TF[:length]] if after is None else [acts_TF[:length], after(acts_TF[:length])]
-    windows_ST_E = [side.index_select(1, columns).numpy(force=True) for side in sides]
-    places = np.flatnonzero(block.rankable_BT[row])
-    ranked_TE = windows_ST_E[0][places]
-    best_E = ranked_TE.argmax(axis=0)
-    peak_E = places[best_E]
-    windows_ESW = add(
-        waiting,
-        unit_E=units_E,
-        value_E=ranked_TE[best_E, np.arange(len(units_E))],
-        document_E=document,
-        cluster_E=cluster_of(document, start + peak_E - 1),
-        start_E=start,
-        peak_E=peak_E,
-    )
-    for side, window_TE in enumerate(windows_ST_E):
-        windows_ESW[:, side, :length] = window_TE.T
+    for side, side_TF in enumerate([acts_TF] if after is None else [acts_TF, after(acts_TF)]):
+        windows_ESW[:, side, : len(acts_TF)] = side_TF.index_select(1, columns).numpy(force=True).T

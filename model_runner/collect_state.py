@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from model_runner.capture import Gathered
 from model_runner.errors import RunnerError
 from model_runner.resume import refuse_change
-from model_runner.top import COLUMNS, TopLists
-from model_runner.waiting import add
+from model_runner.top import COLUMNS, Candidates, TopLists
+from model_runner.waiting import fill, reserve
 
 STATE_NAME = "collecting.npz"
 PARTIAL_NAME = "collecting.npz.partial"
@@ -91,8 +91,10 @@ def _restore(gathered: Gathered, arrays: Mapping[str, NDArray[Any]]) -> None:
         getattr(gathered, name)[...] = arrays[name]
     for field in fields(TopLists):
         getattr(gathered.lists, field.name)[...] = arrays[field.name]
+    windows_ESW = arrays["held/windows_ESW"]
     columns = {name: arrays[f"held/{name}"] for name in COLUMNS if name != "window_E"}
-    add(gathered.waiting, **columns)[...] = arrays["held/windows_ESW"]
+    held = Candidates(**columns, window_E=np.arange(len(windows_ESW)), windows_PSW=windows_ESW)
+    fill(reserve(gathered.waiting, len(held)), held, windows_ESW)
 
 
 def forget_state(folder: Path) -> None:

@@ -72,22 +72,16 @@ class Contexts:
     def _filled(self, document_B: NDArray[np.int64], start_B: NDArray[np.int64], unfinished: int) -> Block:
         bos = self.corpus.info.bos
         tokens_BT = np.full((self.rows, self.window), bos, np.int64)
-        length_B = np.zeros(self.rows, np.int64)
+        length_B, starts_B = np.zeros(self.rows, np.int64), np.zeros(self.rows, np.int64)
+        documents_B = np.full(self.rows, -1)
+        documents_B[: len(document_B)], starts_B[: len(start_B)] = document_B, start_B
         for row, (document, start) in enumerate(zip(document_B.tolist(), start_B.tolist(), strict=True)):
             read_T = read_context(self.corpus, document, start, self.window)
             tokens_BT[row, 1 : len(read_T) + 1] = read_T
             length_B[row] = len(read_T) + 1
-        place_T = np.arange(self.window)
-        rankable_BT = (place_T > 0) & (place_T < length_B[:, None]) & (tokens_BT != bos)
-        filler = (0, self.rows - len(document_B))
-        return Block(
-            tokens_BT,
-            length_B,
-            np.pad(document_B, filler, constant_values=-1),
-            np.pad(start_B, filler),
-            rankable_BT,
-            unfinished,
-        )
+        # Padding is BOS and goes with it.
+        rankable_BT = tokens_BT != bos
+        return Block(tokens_BT, length_B, documents_B, starts_B, rankable_BT, unfinished)
 
 
 def read_context(corpus: Corpus, document: int, start: int, window: int) -> NDArray[np.unsignedinteger[Any]]:

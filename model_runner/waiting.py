@@ -32,17 +32,18 @@ def empty_waiting(units: int, window: int, sides: int) -> Waiting:
     return Waiting(Candidates(**columns, windows_PSW=np.zeros((places, sides, window), np.float32)))
 
 
-def add(waiting: Waiting, **columns: NDArray[np.float32] | NDArray[np.int64] | int) -> NDArray[np.float32]:
-    """Take rows with these columns, and return the places where the caller puts their windows.
-
-    There must be room for them: see `settle`.
-    """
-    count = len(np.atleast_1d(columns["unit_E"]))
-    rows = slice(waiting.used, waiting.used + count)
-    for name, values in columns.items():
-        getattr(waiting.candidates, name)[rows] = values
+def reserve(waiting: Waiting, count: int) -> Candidates:
+    """The next `count` rows, for the caller to fill; there must be room for them: see `settle`."""
+    rows = waiting.candidates[waiting.used : waiting.used + count]
     waiting.used += count
-    return waiting.candidates.windows_PSW[rows]
+    return rows
+
+
+def windows_of(rows: Candidates) -> NDArray[np.float32]:
+    """The windows (E, S, W) of reserved rows, to be filled in place."""
+    if not len(rows):
+        return rows.windows_PSW[:0]
+    return rows.windows_PSW[rows.window_E[0] : rows.window_E[-1] + 1]
 
 
 def settle(waiting: Waiting, lists: TopLists, unfinished: int) -> None:
@@ -56,5 +57,12 @@ def settle(waiting: Waiting, lists: TopLists, unfinished: int) -> None:
 def _keep(waiting: Waiting, held: Candidates) -> None:
     windows_ESW = held.windows_PSW[held.window_E]
     waiting.used = 0
-    columns = {name: getattr(held, name) for name in COLUMNS if name != "window_E"}
-    add(waiting, **columns)[...] = windows_ESW
+    fill(reserve(waiting, len(held)), held, windows_ESW)
+
+
+def fill(rows: Candidates, found: Candidates, windows_ESW: NDArray[np.float32]) -> None:
+    """Copy candidates and their windows into reserved rows."""
+    for name in COLUMNS:
+        if name != "window_E":
+            getattr(rows, name)[:] = getattr(found, name)
+    windows_of(rows)[:] = windows_ESW
