@@ -216,3 +216,16 @@ def given_out_in(state: StudyState) -> list[Table]:
 def dictionary(tables: list[Table]) -> list[tuple[str, str, str, str]]:
     """Rows of the data dictionary: table, column, kind, meaning."""
     return [(table.name, column.name, column.kind, column.about) for table in tables for column in table.columns]
+
+
+def markdown() -> str:
+    """The data dictionary as docs/exports.md prints it; a test compares the two."""
+    parts = []
+    for table in TABLES.values():
+        lines = [f"### {table.name}", "", f"{table.about} Given out once the study is {table.since.value}.", ""]
+        lines += ["| column | kind | given out once | meaning |", "| --- | --- | --- | --- |"]
+        for column in table.columns:
+            since = max(column.since, table.since, key=ORDER.index)
+            lines.append(f"| `{column.name}` | {column.kind} | {since.value} | {column.about} |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)

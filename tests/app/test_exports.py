@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -18,7 +19,7 @@ from app.errors import NotFound, Refused
 from app.models import Assignment, Item, ItemKind, Rater, Rating, Sitting, StudyState
 from app.reports.exports import FORMATS, attachment, empty_tables, export, file_name, files, zipped
 from app.reports.formats import neutral, original, to_csv
-from app.reports.tables import CLOSED, OPEN, TABLES, Column, Table
+from app.reports.tables import CLOSED, OPEN, TABLES, Column, Table, markdown
 from tests.app.rated import blank_study, make_assignment, make_item, make_rater, make_rating, rated_study
 
 AWKWARD = [
@@ -223,3 +224,9 @@ def test_every_model_column_of_a_rating_is_exported_or_named_here() -> None:
         column.name for column in TABLES["sittings"].columns
     }
     assert "position" in {column.name for column in Assignment.__table__.columns}
+
+
+def test_the_documentation_holds_the_data_dictionary() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "exports.md").read_text(encoding="utf-8")
+    printed = text.split("<!-- begin: app/reports/tables.py -->")[1].split("<!-- end -->")[0]
+    assert printed.strip() == markdown()
