@@ -86,9 +86,7 @@ class Seat(Base):
     number: Mapped[int]
     share: Mapped[int]
     """How many items, the first of its order, are the seat's own; the rest are for raters who go on."""
-    rater_id: Mapped[int | None] = mapped_column(
-        ForeignKey("rater.id", ondelete="set null", use_alter=True), unique=True
-    )
+    rater_id: Mapped[int | None] = mapped_column(ForeignKey("rater.id", ondelete="set null"), unique=True)
 
 
 class Placement(Base):

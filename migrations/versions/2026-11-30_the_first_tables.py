@@ -160,21 +160,6 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_item_repeat_of"), ["repeat_of"], unique=False)
 
     op.create_table(
-        "seat",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("study_id", sa.Integer(), nullable=False),
-        sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("share", sa.Integer(), nullable=False),
-        sa.Column("rater_id", sa.Integer(), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["rater_id"], ["rater.id"], name=op.f("fk_seat_rater_id_rater"), ondelete="set null", use_alter=True
-        ),
-        sa.ForeignKeyConstraint(["study_id"], ["study.id"], name=op.f("fk_seat_study_id_study"), ondelete="cascade"),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_seat")),
-        sa.UniqueConstraint("rater_id", name=op.f("uq_seat_rater_id")),
-        sa.UniqueConstraint("study_id", "number", name=op.f("uq_seat_study_id_number")),
-    )
-    op.create_table(
         "item_content",
         sa.Column("item_id", sa.Integer(), nullable=False),
         sa.Column("fragment", sa.LargeBinary(), nullable=False),
@@ -206,39 +191,6 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("opened_item", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_opened_item_arm_id"), ["arm_id"], unique=False)
-
-    op.create_table(
-        "placement",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("seat_id", sa.Integer(), nullable=False),
-        sa.Column("item_id", sa.Integer(), nullable=False),
-        sa.Column("position", sa.Integer(), nullable=False),
-        sa.Column("unit_tag", sa.String(length=64), nullable=False),
-        sa.Column(
-            "kind",
-            sa.Enum(
-                "neuron",
-                "mixed",
-                "direction",
-                "repeat",
-                "practice",
-                "check",
-                name="kind",
-                native_enum=False,
-                create_constraint=True,
-                length=24,
-            ),
-            nullable=False,
-        ),
-        sa.ForeignKeyConstraint(["item_id"], ["item.id"], name=op.f("fk_placement_item_id_item"), ondelete="cascade"),
-        sa.ForeignKeyConstraint(["seat_id"], ["seat.id"], name=op.f("fk_placement_seat_id_seat"), ondelete="cascade"),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_placement")),
-        sa.UniqueConstraint("seat_id", "item_id", name=op.f("uq_placement_seat_id_item_id")),
-        sa.UniqueConstraint("seat_id", "position", name=op.f("uq_placement_seat_id_position")),
-        sa.UniqueConstraint("seat_id", "unit_tag", "kind", name=op.f("uq_placement_seat_id_unit_tag_kind")),
-    )
-    with op.batch_alter_table("placement", schema=None) as batch_op:
-        batch_op.create_index("ix_placement_item_id", ["item_id"], unique=False)
 
     op.create_table(
         "rater",
@@ -333,6 +285,19 @@ def upgrade() -> None:
         sa.UniqueConstraint("token_hash", name=op.f("uq_browser_session_token_hash")),
     )
     op.create_table(
+        "seat",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("study_id", sa.Integer(), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("share", sa.Integer(), nullable=False),
+        sa.Column("rater_id", sa.Integer(), nullable=True),
+        sa.ForeignKeyConstraint(["rater_id"], ["rater.id"], name=op.f("fk_seat_rater_id_rater"), ondelete="set null"),
+        sa.ForeignKeyConstraint(["study_id"], ["study.id"], name=op.f("fk_seat_study_id_study"), ondelete="cascade"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_seat")),
+        sa.UniqueConstraint("rater_id", name=op.f("uq_seat_rater_id")),
+        sa.UniqueConstraint("study_id", "number", name=op.f("uq_seat_study_id_number")),
+    )
+    op.create_table(
         "sitting",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("code", sa.String(length=24), nullable=False),
@@ -348,6 +313,39 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("sitting", schema=None) as batch_op:
         batch_op.create_index("ix_sitting_rater_id_started_at", ["rater_id", "started_at"], unique=False)
+
+    op.create_table(
+        "placement",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("seat_id", sa.Integer(), nullable=False),
+        sa.Column("item_id", sa.Integer(), nullable=False),
+        sa.Column("position", sa.Integer(), nullable=False),
+        sa.Column("unit_tag", sa.String(length=64), nullable=False),
+        sa.Column(
+            "kind",
+            sa.Enum(
+                "neuron",
+                "mixed",
+                "direction",
+                "repeat",
+                "practice",
+                "check",
+                name="kind",
+                native_enum=False,
+                create_constraint=True,
+                length=24,
+            ),
+            nullable=False,
+        ),
+        sa.ForeignKeyConstraint(["item_id"], ["item.id"], name=op.f("fk_placement_item_id_item"), ondelete="cascade"),
+        sa.ForeignKeyConstraint(["seat_id"], ["seat.id"], name=op.f("fk_placement_seat_id_seat"), ondelete="cascade"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_placement")),
+        sa.UniqueConstraint("seat_id", "item_id", name=op.f("uq_placement_seat_id_item_id")),
+        sa.UniqueConstraint("seat_id", "position", name=op.f("uq_placement_seat_id_position")),
+        sa.UniqueConstraint("seat_id", "unit_tag", "kind", name=op.f("uq_placement_seat_id_unit_tag_kind")),
+    )
+    with op.batch_alter_table("placement", schema=None) as batch_op:
+        batch_op.create_index("ix_placement_item_id", ["item_id"], unique=False)
 
     op.create_table(
         "rating",
@@ -405,10 +403,15 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_rating_sitting_id"))
 
     op.drop_table("rating")
+    with op.batch_alter_table("placement", schema=None) as batch_op:
+        batch_op.drop_index("ix_placement_item_id")
+
+    op.drop_table("placement")
     with op.batch_alter_table("sitting", schema=None) as batch_op:
         batch_op.drop_index("ix_sitting_rater_id_started_at")
 
     op.drop_table("sitting")
+    op.drop_table("seat")
     op.drop_table("browser_session")
     with op.batch_alter_table("assignment", schema=None) as batch_op:
         batch_op.drop_index("ix_assignment_rater_id_state")
@@ -419,17 +422,12 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_rater_invitation_id"))
 
     op.drop_table("rater")
-    with op.batch_alter_table("placement", schema=None) as batch_op:
-        batch_op.drop_index("ix_placement_item_id")
-
-    op.drop_table("placement")
     with op.batch_alter_table("opened_item", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_opened_item_arm_id"))
 
     op.drop_table("opened_item")
     op.drop_table("item_key")
     op.drop_table("item_content")
-    op.drop_table("seat")
     with op.batch_alter_table("item", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_item_repeat_of"))
 
