@@ -3,11 +3,13 @@
 import sys
 from collections.abc import Callable
 
-from benchmarks import collect_vs_bare
+from benchmarks import bootstrap, collect_vs_bare, coverage
 from benchmarks.outcome import Outcome
 
 BENCHMARKS: dict[str, Callable[[], Outcome]] = {
     collect_vs_bare.NAME: collect_vs_bare.measure,
+    bootstrap.NAME: bootstrap.measure,
+    coverage.NAME: coverage.measure,
 }
 
 

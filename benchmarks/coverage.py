@@ -14,10 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
+from app.reports.statistics import trial
 from app.reports.statistics.simulate import Design, Truth, simulate
-from app.reports.statistics.trial import Outcome, outcome
+from benchmarks.outcome import Outcome
 from model_runner.progress import track
 
+NAME, TARGET = "coverage", 0.0
 STUDIES, RESAMPLES, LEVEL, SEED = 2_000, 999, 0.95, 20_261_130
 BATCH = 100  # studies a task: small enough for a progress bar that moves
 DOCUMENT = Path(__file__).parents[1] / "docs" / "statistics.md"
@@ -86,14 +88,14 @@ def cells() -> list[Cell]:
     ]
 
 
-def batch(task: tuple[int, Cell, int, int]) -> tuple[int, list[Outcome]]:
+def batch(task: tuple[int, Cell, int, int]) -> tuple[int, list[trial.Outcome]]:
     """Some studies of a cell; the seed depends on cell and batch only, so any number of processes gives one table."""
     index, cell, number, studies = task
     rng = np.random.default_rng([SEED, index, number])
-    return index, [outcome(simulate(cell.design, cell.truth, rng), RESAMPLES, LEVEL, rng) for _ in range(studies)]
+    return index, [trial.outcome(simulate(cell.design, cell.truth, rng), RESAMPLES, LEVEL, rng) for _ in range(studies)]
 
 
-def row(cell: Cell, found: list[Outcome]) -> Row:
+def row(cell: Cell, found: list[trial.Outcome]) -> Row:
     """Count what covers and what rejects."""
     true, n = cell.truth.difference, len(found)
     return Row(
@@ -107,7 +109,7 @@ def row(cell: Cell, found: list[Outcome]) -> Row:
 def study(studies: int = STUDIES) -> list[Row]:
     """Every cell, on all processors."""
     tasks = [(i, cell, k, BATCH) for i, cell in enumerate(cells()) for k in range(studies // BATCH)]
-    found: list[list[Outcome]] = [[] for _ in cells()]
+    found: list[list[trial.Outcome]] = [[] for _ in cells()]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for index, outcomes in track(pool.map(batch, tasks), "Coverage", len(tasks), "batches"):
             found[index] += outcomes
@@ -140,6 +142,15 @@ def write(text: str) -> None:
     document = DOCUMENT.read_text()
     before, rest = document.split(BEGIN)
     DOCUMENT.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}")
+
+
+def measure() -> Outcome:
+    """The share of cells that miss what is promised of them; the target is none."""
+    rows = study()
+    missed = [sentence for found in rows for sentence in found.failures()]
+    share = sum(any(found.failures()) for found in rows) / len(rows)
+    columns = [dict(zip(COLUMNS, _cells(found), strict=True)) for found in rows]
+    return Outcome(NAME, share, TARGET, not missed, {"missed": missed, "studies": STUDIES, "cells": columns})
 
 
 def main() -> None:
