@@ -125,12 +125,21 @@ def _replaced_digest(allocation: Allocation, secret: bytes) -> str:
     return hmac.new(secret, b"replaced" + canonical(allocation.replaced), "sha256").hexdigest()
 
 
+PARTS = {
+    "arms": "The arms are",
+    "contents": "What raters saw is",
+    "design": "The design is",
+    "plan": "The plan is",
+    "seats": "The orders of the seats are",
+}
+
+
 def broken(record: Record) -> list[str]:
     """What does not fit together in a record, before the secret is known. Empty when all does."""
     values = asdict(record)
     faults = [
-        f"The {name} are not the ones that were sealed."
-        for name in ("arms", "contents", "design", "plan", "seats")
+        f"{phrase} not what was sealed."
+        for name, phrase in PARTS.items()
         if digest(values[name]) != record.parts.get(name)
     ]
     if root_of(record.leaves, record.parts) != record.root:

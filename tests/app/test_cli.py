@@ -1,0 +1,170 @@
+"""The `glance` command, from an empty disk to a verified export."""
+
+import io
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from app import commands
+from app.cli import main
+from app.db import open_engine, transaction
+from app.models import Administrator, Event, Study, StudyState
+from app.settings import Settings
+from tests.studies import PASSWORD, two_runs
+
+SMALL = ("--neurons", "4", "--raters", "2", "--overlap", "1")
+
+
+@pytest.fixture
+def at_home(own_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """The command's settings are this test's."""
+    settings = Settings(database_url=own_database_url, key_file=tmp_path / "key", _env_file=None)
+    monkeypatch.setattr(commands, "get_settings", lambda: settings)
+    return settings
+
+
+def glance(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path, typed: str = "") -> int:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+    return main([str(argument) for argument in arguments])
+
+
+def create(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *more: str) -> str:
+    """A study of the two small runs; returns its code, the last line printed."""
+    runs = [part for run in two_runs() for part in ("--run", run)]
+    assert glance(monkeypatch, "study", "create", "--name", "Winter study", *runs, *SMALL, *more) == 0
+    return capsys.readouterr().out.splitlines()[-1]
+
+
+def test_from_nothing_to_a_verified_export(
+    at_home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert glance(monkeypatch, "migrate") == 0
+    assert glance(monkeypatch, "administrator", "add", "Ada", "--password-stdin", typed=f"{PASSWORD}\n") == 0
+    study = create(monkeypatch, capsys, "--simulated")
+    assert glance(monkeypatch, "study", "list") == 0
+    assert f"{study}  open       0 of 10 verdicts  Winter study" in capsys.readouterr().out
+    assert glance(monkeypatch, "invite", "Winter study", "--name", "Rater A", "--days", "7") == 0
+    assert capsys.readouterr().out.startswith("/join/")
+    assert glance(monkeypatch, "close", study) == 0
+    assert glance(monkeypatch, "reopen", study) == 0
+    assert glance(monkeypatch, "close", study) == 0
+    act = ("unblind", study, "--administrator", "Ada", "--reason", "all are in", "--password-stdin")
+    assert glance(monkeypatch, *act, typed=f"{PASSWORD}\n") == 0
+    assert glance(monkeypatch, "export", study, "--out", tmp_path / "export") == 0
+    capsys.readouterr()
+    assert glance(monkeypatch, "verify", tmp_path / "export") == 0
+    assert "×" not in capsys.readouterr().out
+    engine = open_engine(at_home.database_url)
+    with transaction(engine) as session:
+        found = session.scalars(select(Study)).one()
+        assert (found.state, found.simulated, found.unblinded_by) == (StudyState.UNBLINDED, True, "Ada")
+    engine.dispose()
+
+
+def test_a_failure_is_a_sentence_and_exit_status_two(
+    at_home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(*arguments: str | Path, typed: str = "") -> str:
+        assert glance(monkeypatch, *arguments, typed=typed) == 2
+        return capsys.readouterr().err
+
+    assert "needs at least" in refused("administrator", "add", "Ada", "--password-stdin", typed="short\n")
+    assert "no terminal" in refused("administrator", "add", "Ada")
+    assert "no study with the code or the name “Winter”" in refused("close", "Winter")
+    run = str(two_runs()[0])
+    assert "compares two runs or more" in refused("study", "create", "--name", "Winter", "--run", run)
+    assert "no seal.json" in refused("verify", tmp_path)
+    assert "cannot be read as an export" in refused("verify", tmp_path / "nowhere.json")
+    study = create(monkeypatch, capsys)
+    act = ("unblind", study, "--administrator", "Ada", "--reason", "curiosity", "--password-stdin")
+    assert "do not fit" in refused(*act, typed="guess\n")
+    engine = open_engine(at_home.database_url)
+    with transaction(engine) as session:
+        events = select(Event.actor, Event.what).order_by(Event.line)
+        assert [tuple(row) for row in session.execute(events)][-1] == ("Ada", "unblinding refused")
+    engine.dispose()
+
+
+def test_a_database_of_another_time_is_refused_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = Settings(database_url=f"sqlite:///{tmp_path}/none.db", key_file=tmp_path / "key", _env_file=None)
+    monkeypatch.setattr(commands, "get_settings", lambda: settings)
+    assert glance(monkeypatch, "serve") == 2
+    assert "Run: glance migrate" in capsys.readouterr().err
+
+
+def test_rights_are_given_on_the_command_line(at_home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    more = ("--password-stdin", "--may-not-unblind")
+    assert glance(monkeypatch, "administrator", "add", "Bob", *more, typed=f"{PASSWORD}\n") == 0
+    engine = open_engine(at_home.database_url)
+    with transaction(engine) as session:
+        bob = session.scalars(select(Administrator)).one()
+        assert (bob.may_manage, bob.may_unblind) == (True, False)
+    engine.dispose()
+
+
+def test_help_is_quick_because_nothing_heavy_is_loaded() -> None:
+    heavy = "{'pandas', 'fastapi', 'numpy', 'scipy', 'uvicorn', 'argon2'}"
+    code = f"import sys, app.cli; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() in ("['fastapi']", "[]")
+
+
+# ---- an export that was tampered with -----------------------------------------------------------
+
+
+@pytest.fixture
+def exported(
+    at_home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Path:
+    glance(monkeypatch, "administrator", "add", "Ada", "--password-stdin", typed=f"{PASSWORD}\n")
+    study = create(monkeypatch, capsys)
+    glance(monkeypatch, "close", study)
+    act = ("unblind", study, "--administrator", "Ada", "--reason", "all are in", "--password-stdin")
+    assert glance(monkeypatch, *act, typed=f"{PASSWORD}\n") == 0
+    glance(monkeypatch, "export", study, "--out", tmp_path / "export")
+    capsys.readouterr()
+    return tmp_path / "export"
+
+
+def test_whatever_was_changed_in_an_export_is_found(
+    exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def verified(change: str, file: str = "seal.json") -> str:
+        folder = Path(shutil.copytree(exported, tmp_path / change.replace(" ", "-")))
+        content = json.loads((folder / file).read_text(encoding="utf-8"))
+        CHANGES[change](content)
+        (folder / file).write_text(json.dumps(content), encoding="utf-8")
+        assert glance(monkeypatch, "verify", folder) == 1, change
+        return capsys.readouterr().out
+
+    assert "× The seal shown is 0000" in verified("another root")
+    assert "× Item" in verified("an item of the other arm")
+    assert "× The plan is not what was sealed" in verified("a looser plan")
+    assert "× The secret draws other items" in verified("another secret")
+    assert "× Line 2 of the log" in verified("a name in the log", "events.json")
+    assert "× The log ends" in verified("a shorter log", "events.json")
+    archive = Path(shutil.make_archive(str(tmp_path / "all"), "zip", exported))
+    assert glance(monkeypatch, "verify", archive) == 0
+    assert glance(monkeypatch, "verify", exported / "seal.json") == 0
+
+
+def _other_arm(seal: dict) -> None:  # type: ignore[type-arg]
+    item = seal["items"][0]
+    item["arm"] = next(arm["name"] for arm in seal["record"]["arms"] if arm["name"] != item["arm"])
+
+
+CHANGES = {
+    "another root": lambda seal: seal.update(root="0" * 64),
+    "an item of the other arm": _other_arm,
+    "a looser plan": lambda seal: seal["record"]["plan"].update(alpha=0.2),
+    "another secret": lambda seal: seal.update(secret="0" * 64),
+    "a name in the log": lambda events: events["rows"][1].update(actor="Eve"),
+    "a shorter log": lambda events: events["rows"].pop(),
+}
