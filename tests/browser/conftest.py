@@ -6,7 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 import uvicorn
@@ -69,15 +71,29 @@ def serve(settings: Settings) -> tuple[uvicorn.Server, threading.Thread, str]:
     return server, thread, f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
+@cache
+def built(seats: int) -> Path:
+    """A folder with the database and the key of a study of twelve neurons, made once and copied for each test."""
+    folder = Path(mkdtemp(prefix="glance-site-"))
+    settings = settings_of(folder)
+    upgrade(settings.database_url)
+    engine = open_engine(settings.database_url)
+    with transaction(engine) as session:
+        make_study(session, settings, seats=seats)
+    engine.dispose()
+    return folder
+
+
+def settings_of(folder: Path) -> Settings:
+    database_url = f"sqlite:///{folder / 'site.db'}"
+    return Settings(database_url=database_url, key_file=folder / "key", runs_dir=folder / "runs", _env_file=None)
+
+
 @pytest.fixture
 def site(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Site]:
     """A study of twelve neurons, for one rater unless the test asks for more seats."""
-    url = f"sqlite:///{tmp_path / 'site.db'}"
-    upgrade(url)
-    settings = Settings(database_url=url, key_file=tmp_path / "key", runs_dir=tmp_path / "runs", _env_file=None)
-    engine = open_engine(url)
-    with transaction(engine) as session:
-        make_study(session, settings, seats=getattr(request, "param", 1))
+    settings = settings_of(Path(shutil.copytree(built(getattr(request, "param", 1)), tmp_path / "site")))
+    engine = open_engine(settings.database_url)
     server, thread, address = serve(settings)
     yield Site(address, engine, settings)
     server.should_exit = True
@@ -124,10 +140,17 @@ def page(new_context: Open) -> Page:
     return new_context().new_page()
 
 
-def join(page: Page, link: str) -> None:
+def join(page: Page, link: str, *, scripts: bool = True) -> None:
     """Through the welcome page to the first neuron."""
     page.goto(link)
     page.locator("[name=consent]").check()
     page.locator("form.start button").click()
     page.locator("form.start button").click()
     page.locator("#rate[data-state=item]").wait_for()
+    if scripts:
+        ready(page)
+
+
+def ready(page: Page) -> None:
+    """The scripts listen to keys."""
+    page.wait_for_function("document.querySelector('#said').textContent !== ''")

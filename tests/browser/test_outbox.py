@@ -8,7 +8,7 @@ from sqlalchemy import delete
 
 from app.db import transaction
 from app.models import BrowserSession, Verdict
-from tests.browser.conftest import Open, Site, join
+from tests.browser.conftest import Open, Site, join, ready
 
 pytestmark = pytest.mark.browser
 
@@ -121,6 +121,7 @@ def test_a_second_tab_is_told_and_led_to_the_current_neuron(site: Site, page: Pa
     join(page, site.link())
     old = page.context.new_page()
     old.goto("/rate")
+    ready(old)
     page.keyboard.press("n")
     expect(page.locator(".pace b")).to_have_text("1")
     old.keyboard.press("i")

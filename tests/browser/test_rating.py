@@ -4,9 +4,11 @@ import re
 
 import pytest
 from playwright.sync_api import Page, Route, expect
+from sqlalchemy import update
 
-from app.models import RatingAction, Verdict
-from tests.browser.conftest import Open, Site, join
+from app.db import transaction
+from app.models import Assignment, Rater, RatingAction, Verdict
+from tests.browser.conftest import Open, Site, join, ready
 
 pytestmark = pytest.mark.browser
 
@@ -256,7 +258,7 @@ def test_a_draft_is_kept_on_the_server_and_restored_in_another_browser(site: Sit
 
 def test_without_scripts(site: Site, new_context: Open) -> None:
     page = new_context(java_script_enabled=False).new_page()
-    join(page, site.link())
+    join(page, site.link(), scripts=False)
     page.get_by_role("link", name="Wider text").click()
     assert page.url.endswith("/rate?wide=1")
     page.locator("[name=hypothesis]").fill("a rule\nin two lines")
@@ -295,6 +297,7 @@ def test_own_keys(site: Site, page: Page) -> None:
     page.keyboard.press("y")
     expect(page.locator("#remap [role=status]")).to_have_text("Another action has this key already.")
     page.goto("/rate")
+    ready(page)
     expect(page.locator("#verdict-n kbd")).to_have_text("Y")
     page.keyboard.press("n")
     press(page, "y")
@@ -313,3 +316,29 @@ def test_a_verdict_changed_afterwards_keeps_both(site: Site, page: Page) -> None
         (RatingAction.GIVEN, Verdict.NOT_INTERPRETABLE),
         (RatingAction.EDITED, Verdict.CANNOT_DECIDE),
     ]
+
+
+@pytest.mark.parametrize("site", [2], indirect=True)
+def test_a_waiting_page_looks_by_itself(site: Site, new_context: Open) -> None:
+    holder = new_context().new_page()
+    join(holder, site.link("Bo"))
+    page = new_context().new_page()
+    page.clock.install()
+    join(page, site.link("Kim"))
+    with transaction(site.engine) as session:
+        session.execute(update(Rater).values(share=None))
+    for _ in range(11):
+        press(page, "n")
+    expect(page.locator("h1")).to_have_text("The last neurons are in other hands")
+    with transaction(site.engine) as session:
+        session.execute(update(Assignment).values(leased_until=Assignment.claimed_at))
+    page.clock.run_for(31_000)
+    page.get_by_role("button", name="Continue").click()
+    assert page.locator(".snips li").count() == 20
+
+
+def test_the_break_goes_on_with_enter(site: Site, page: Page) -> None:
+    join(page, site.link())
+    page.goto("/rate?rest=1")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Neuron 1 of 12")
