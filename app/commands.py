@@ -220,15 +220,13 @@ def unblind(options: Options) -> None:
 
 
 def report(options: Options) -> None:
-    from app.reports.exports import as_json as json_bytes
-    from app.reports.page import standalone
+    from app.reports.folder import report_files
     from app.reports.queries import unblinded_study
-    from app.reports.report import as_json, make_report
+    from app.reports.report import make_report
 
     with writing() as (session, _):
         study = unblinded_study(session, find_study(session, options.study).code)
-        found = make_report(session, study)
-        _write(options.out, {"report.json": json_bytes(as_json(found)), "report.html": standalone(found)})
+        _write(options.out, {file.name: file.content for file in report_files(make_report(session, study))})
     say(str(options.out / "report.html"))
 
 

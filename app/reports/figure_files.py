@@ -7,6 +7,7 @@ from app.errors import NotFound
 from app.reports.report import Report
 
 FigureFormat = Literal["svg", "png", "json"]
+FORMATS: tuple[FigureFormat, ...] = ("svg", "png", "json")
 
 
 def figure_file(report: Report, name: str, form: FigureFormat) -> tuple[bytes, str]:

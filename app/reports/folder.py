@@ -1,0 +1,18 @@
+"""A report as the files of a folder: what `glance report STUDY --out FOLDER` writes."""
+
+from collections.abc import Iterator
+
+from app.reports.exports import File
+from app.reports.exports import as_json as json_bytes
+from app.reports.figure_files import FORMATS, figure_file
+from app.reports.page import standalone
+from app.reports.report import Report, as_json
+
+
+def report_files(report: Report) -> Iterator[File]:
+    """The report for people and for programs, and its figures in every format."""
+    yield File("report.html", standalone(report))
+    yield File("report.json", json_bytes(as_json(report)))
+    for name in report.found.figures if report.found else ():
+        for form in FORMATS:
+            yield File(f"{name}.{form}", figure_file(report, name, form)[0])

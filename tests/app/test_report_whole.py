@@ -1,0 +1,113 @@
+"""One whole study, sealed, rated, closed and unblinded by the acts of the application, then reported and checked."""
+
+import io
+import json
+import random
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.models import Item, OpenedItem, Study, Verdict
+from app.reports.exports import files
+from app.reports.folder import report_files
+from app.reports.queries import unblinded_study
+from app.reports.report import make_report
+from app.settings import Settings
+from app.studies.actions import close_study, unblind_study
+from app.studies.verifying import verify_export
+from tests.app.seated import Hand, join
+from tests.runs import make_run
+from tests.studies import make_administrator, make_study, sign_in
+
+DESIGN = {
+    "neurons_per_arm": 8,
+    "snippets": 8,
+    "overlap": 2,
+    "mixed_per_arm": 1,
+    "repeats_per_arm": 1,
+    "repeat_distance": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
+    """Two runs of one size, so that they can be compared."""
+    folder = tmp_path_factory.mktemp("runs")
+    for condition in ("gelu", "solu_ln"):
+        make_run(folder / condition, condition, size=611_328)
+    return folder / "gelu", folder / "solu_ln"
+
+
+@pytest.fixture
+def study(session: Session, settings: Settings, runs: tuple[Path, ...]) -> Study:
+    """Three raters say yes to about two thirds of everything; every item gets its verdicts."""
+    study = make_study(session, settings, runs=runs, seats=3, **DESIGN)
+    chance = random.Random(5)
+    for name in ("Kim", "Lou", "Max"):
+        hand = Hand(session, settings, join(session, study, name))
+        hand.begin()
+        while hand.page.state == "item":
+            verdict = Verdict.INTERPRETABLE if chance.random() < 0.66 else Verdict.NOT_INTERPRETABLE
+            hand.give(verdict, f"rule of {name}")
+    administrator = make_administrator(session)
+    close_study(session, study.code, administrator)
+    unblind_study(session, settings, study.code, administrator, typed_name=study.name, reason="all is in")
+    return unblinded_study(session, study.code)
+
+
+def test_an_export_is_verified_without_the_database(session: Session, study: Study, tmp_path: Path) -> None:
+    for file in files(session, study):
+        (tmp_path / file.name).write_bytes(file.content)
+    found = verify_export(tmp_path)
+    assert found.faults == []
+    assert any("log is whole" in line for line in found.good)
+    seal = json.loads((tmp_path / "seal.json").read_bytes())
+    seal["items"][0]["arm"], seal["items"][1]["layer"] = "another", 99
+    (tmp_path / "seal.json").write_text(json.dumps(seal), encoding="utf-8")
+    assert verify_export(tmp_path).faults
+
+
+def test_the_archive_is_verified_too(client: TestClient, session: Session, study: Study, tmp_path: Path) -> None:
+    sign_in(client, session, make_administrator(session, "Bob"))
+    content = client.get(f"/studies/{study.code}/exports/everything.zip").content
+    (tmp_path / "export.zip").write_bytes(content)
+    assert verify_export(tmp_path / "export.zip").faults == []
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        ratings = pd.read_csv(archive.open("Winter study export/ratings.csv"))
+    assert set(ratings["hypothesis"]) == {"rule of Kim", "rule of Lou", "rule of Max"}
+
+
+def test_the_report_counts_what_was_drawn_shown_and_said(session: Session, study: Study) -> None:
+    report = make_report(session, study)
+    kinds = Counter(session.scalars(select(Item.kind).where(Item.study_id == study.id)))
+    assert (report.flow.shown, report.flow.controls, report.flow.repeats) == (16, 2, 2)
+    assert sum(kinds.values()) == 20
+    assert study.opened is not None
+    assert sum(report.flow.replaced.values()) == len(study.opened["replaced"]) > 0
+    assert set(report.flow.replaced) <= {"never fired", "never positive", "too few snippets"}
+    assert report.found is not None
+    assert report.found.analysis.verdicts == sum(arm.verdicts for arm in report.arms) == 2 * (6 + 2 * 3)
+    assert report.found.analysis.agreement.items == 4
+    assert (report.flow.verdicts_on_controls, report.flow.rated, report.flow.invited) == (2, 3, 3)
+
+
+def test_the_appendix_has_the_snippets_raters_saw(client: TestClient, session: Session, study: Study) -> None:
+    sign_in(client, session, make_administrator(session, "Bob"))
+    pages = [client.get(f"/studies/{study.code}/report/items?page={page}").text for page in (1, 2)]
+    opened = session.scalars(select(OpenedItem).join(Item).where(Item.study_id == study.id)).all()
+    assert sum(page.count('class="panel rated"') for page in pages) == len(opened) == 20
+    assert sum(page.count("<input type=checkbox id=w") for page in pages) == 20 * 8
+    assert all(f'id="w{code}-"' in "".join(pages) for code in session.scalars(select(Item.code)))
+
+
+def test_the_same_study_gives_the_same_report(session: Session, study: Study) -> None:
+    first, second = ({file.name: file.content for file in report_files(make_report(session, study))} for _ in range(2))
+    assert first == second
+    assert {"report.html", "report.json", "fraction.svg", "fraction.png", "difference.json", "raters.svg"} <= set(first)
+    assert first["fraction.png"].startswith(b"\x89PNG")
