@@ -13,7 +13,7 @@ from torch import Tensor
 
 from model_runner.config import ModelConfig, config_from
 from model_runner.errors import RunnerError
-from model_runner.files import file_digest, read_json, write_atomically, write_json
+from model_runner.files import file_digest, make_folder, read_json, write_atomically, write_json
 from model_runner.model import Transformer
 from model_runner.subject import About
 
@@ -29,8 +29,8 @@ class TrainRecord:
     step: int
     tokens: int
     """Training tokens seen."""
-    loss: float
-    """Mean training loss of the last steps, nats a token."""
+    loss: float | None
+    """Mean training loss of the last steps, nats a token; of an imported model nobody knows it."""
     val_loss: float | None
     """Held-out loss, nats a token."""
     seed: int
@@ -75,7 +75,7 @@ def save_checkpoint(folder: Path, model: Transformer, train: TrainRecord) -> Che
 
     `train.weights_digest` is filled in here.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     (folder / TRAIN).unlink(missing_ok=True)
     write_atomically(folder / WEIGHTS, safetensors.torch.save(dict(model.state_dict())))
     write_json(folder / CONFIG, {"format": FORMAT, **dataclasses.asdict(model.config)})

@@ -26,6 +26,14 @@ def write_atomically(file: Path, content: bytes) -> None:
         raise RunnerError(f"{file} could not be written: {error.strerror}. What was there before is kept.") from error
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it where they are missing. Raises RunnerError when that cannot be done."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunnerError(f"The folder {folder} could not be made: {error.strerror}. Give another.") from error
+
+
 def write_json(file: Path, value: Mapping[str, Any]) -> None:
     """Write one JSON object, whole or not at all."""
     write_atomically(file, (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode())

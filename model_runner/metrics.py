@@ -40,15 +40,35 @@ def append_metrics(folder: Path, metrics: Metrics) -> None:
 
 
 def read_metrics(folder: Path) -> list[Metrics]:
-    """The steps recorded so far; a last line cut short by a kill is left out."""
+    """The steps recorded so far; a last line cut short by a kill is left out.
+
+    Raises RunnerError when a whole line is not what was written.
+    """
     if not (folder / METRICS).is_file():
         return []
-    lines = (folder / METRICS).read_text(encoding="utf-8").split("\n")
+    lines = (folder / METRICS).read_bytes().split(b"\n")
     # What follows the last line break is empty, or a line that was never finished.
-    return [Metrics(**json.loads(line)) for line in lines[:-1]]
+    return [_metrics_of(line, number, folder) for number, line in enumerate(lines[:-1], start=1)]
 
 
 def forget_metrics_after(folder: Path, step: int) -> None:
-    """Drop the lines of steps that a resumed training will do again."""
-    kept = [json.dumps(asdict(metrics)) + "\n" for metrics in read_metrics(folder) if metrics.step <= step]
-    write_atomically(folder / METRICS, "".join(kept).encode())
+    """Drop the lines of steps that a resumed training will do again.
+
+    Raises RunnerError when lines of steps before are missing.
+    """
+    kept = [metrics for metrics in read_metrics(folder) if metrics.step <= step]
+    if [metrics.step for metrics in kept] != list(range(1, step + 1)):
+        raise RunnerError(
+            f"{folder / METRICS} does not hold the {step} steps that were done. "
+            "Restore it from a copy, or train into another folder."
+        )
+    write_atomically(folder / METRICS, "".join(json.dumps(asdict(metrics)) + "\n" for metrics in kept).encode())
+
+
+def _metrics_of(line: bytes, number: int, folder: Path) -> Metrics:
+    try:
+        return Metrics(**json.loads(line))
+    except (ValueError, TypeError) as error:
+        raise RunnerError(
+            f"Line {number} of {folder / METRICS} is damaged: {error}. Restore it from a copy."
+        ) from error

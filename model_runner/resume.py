@@ -17,12 +17,14 @@ STATE = "resume.json"
 MOMENTS = ("exp_avg", "exp_avg_sq")
 """AdamW's own names for the two running means it keeps of each parameter."""
 
+KEYS = {"step", "seconds", "file", "digest", "identity"}
+
 Identity = dict[str, Any]
 """All that decides the outcome of a training: configs and digests. It may not change on the way."""
 
 
 @dataclass(frozen=True)
-class Progress:
+class Reached:
     """How far a training has come."""
 
     step: int
@@ -32,7 +34,7 @@ class Progress:
 
 
 def save_state(
-    folder: Path, model: Transformer, optimizer: torch.optim.AdamW, done: Progress, identity: Identity
+    folder: Path, model: Transformer, optimizer: torch.optim.AdamW, done: Reached, identity: Identity
 ) -> None:
     """Write weights and moments to a file of this step, then point resume.json to it.
 
@@ -46,7 +48,7 @@ def save_state(
         earlier.unlink()
 
 
-def load_state(folder: Path, model: Transformer, optimizer: torch.optim.AdamW, identity: Identity) -> Progress | None:
+def load_state(folder: Path, model: Transformer, optimizer: torch.optim.AdamW, identity: Identity) -> Reached | None:
     """Put a saved state into model and optimizer; None where nothing was saved yet.
 
     Raises RunnerError when the state is damaged or belongs to another config or corpus.
@@ -54,12 +56,14 @@ def load_state(folder: Path, model: Transformer, optimizer: torch.optim.AdamW, i
     if not (folder / STATE).is_file():
         return None
     state = read_json(folder / STATE)
+    if state.keys() != KEYS:
+        raise RunnerError(f"{folder / STATE} is damaged. Restore it from a copy, or delete it to start again.")
     refuse_change(state["identity"], identity, folder)
     file = folder / state["file"]
     if file_digest(file) != state["digest"]:
         raise RunnerError(f"{file} is damaged. Restore it from a copy, or delete {folder / STATE} to start again.")
     _put(read_tensors(file), model, optimizer, state["step"], file)
-    return Progress(state["step"], state["seconds"])
+    return Reached(state["step"], state["seconds"])
 
 
 def forget_state(folder: Path) -> None:

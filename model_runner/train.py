@@ -17,12 +17,13 @@ from model_runner.config import ModelConfig, TrainConfig
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
 from model_runner.evaluate import held_out_loss, held_out_stream
+from model_runner.files import make_folder
 from model_runner.loss import next_token_loss
 from model_runner.metrics import Metrics, append_metrics, forget_metrics_after, read_metrics
 from model_runner.model import Transformer, new_model
 from model_runner.optimizer import new_optimizer, rate_share, set_rate
 from model_runner.progress import progress
-from model_runner.resume import Identity, Progress, forget_state, load_state, refuse_change, save_state
+from model_runner.resume import Identity, Reached, forget_state, load_state, refuse_change, save_state
 
 LOSS_STEPS = 50
 """The training loss of a checkpoint is the mean over this many last steps."""
@@ -99,14 +100,14 @@ def _begin(model: ModelConfig, config: TrainConfig, corpus: Corpus, folder: Path
 
 def _train_to_the_end(training: Training, corpus: Corpus) -> None:
     folder = training.folder
-    folder.mkdir(parents=True, exist_ok=True)
-    done = load_state(folder, training.model, training.optimizer, training.identity) or Progress(0, 0.0)
+    make_folder(folder)
+    done = load_state(folder, training.model, training.optimizer, training.identity) or Reached(0, 0.0)
     forget_metrics_after(folder, done.step)
     done = _run(training, done)
     save_checkpoint(folder, training.model, _record(training, done, corpus))
 
 
-def _run(training: Training, done: Progress) -> Progress:
+def _run(training: Training, done: Reached) -> Reached:
     """Do the steps that are left."""
     tokens = training.batch * training.stream.context
     what = f"Training {training.model.config.mlp}"
@@ -116,7 +117,7 @@ def _run(training: Training, done: Progress) -> Progress:
             started = time.monotonic()
             metrics = _step(training, done.step, started)
             append_metrics(training.folder, metrics)
-            done = Progress(done.step + 1, done.seconds + time.monotonic() - started)
+            done = Reached(done.step + 1, done.seconds + time.monotonic() - started)
             if _due(training, done.step, training.config.checkpoint_every):
                 save_state(training.folder, training.model, training.optimizer, done, training.identity)
             bar.advance(tokens, note=_note(metrics))
@@ -181,7 +182,7 @@ def _note(metrics: Metrics) -> str:
     return f"loss {metrics.loss:.3f}"
 
 
-def _record(training: Training, done: Progress, corpus: Corpus) -> TrainRecord:
+def _record(training: Training, done: Reached, corpus: Corpus) -> TrainRecord:
     metrics = read_metrics(training.folder)
     last = [one.loss for one in metrics[-LOSS_STEPS:]]
     return TrainRecord(

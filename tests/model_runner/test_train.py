@@ -284,6 +284,28 @@ def test_a_damaged_state_is_a_sentence_and_stays(corpus: Corpus, tmp_path: Path)
     assert train(small_config(), small_training(), corpus, tmp_path).train.step == 8
 
 
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("resume.json", "{}", r"resume\.json is damaged"),
+        ("resume.json", "{", r"resume\.json is damaged"),
+        ("metrics.jsonl", "", r"does not hold the 4 steps that were done"),
+        ("metrics.jsonl", "{}\n", r"Line 1 of .*metrics\.jsonl is damaged"),
+    ],
+)
+def test_damaged_records_are_a_sentence(corpus: Corpus, tmp_path: Path, file: str, content: str, said: str) -> None:
+    train_until_killed(corpus, tmp_path, before=LINE, step=5)
+    (tmp_path / file).write_text(content)
+    with pytest.raises(RunnerError, match=said):
+        train(small_config(), small_training(), corpus, tmp_path)
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(corpus: Corpus, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(RunnerError, match="could not be made"):
+        train(small_config(), small_training(), corpus, tmp_path / "file" / "arm")
+
+
 # Diverging
 
 
