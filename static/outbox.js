@@ -14,9 +14,10 @@ export function listenToAnswers() {
     if (event.detail.formData.get("assignment") === assignment()) press(event.detail.formData.get("verdict"));
   });
   document.addEventListener("htmx:afterRequest", (event) => {
-    if (event.detail.requestConfig.path !== path()) return;
-    const { successful, xhr } = event.detail;
-    if (successful || xhr.status === 409) return stored();
+    const { successful, xhr, requestConfig } = event.detail;
+    const fine = successful || xhr.status === 409; // 409: an old page, answered with the current one
+    if (requestConfig.path !== path()) return fine || say("failed", xhr);
+    if (fine) return stored();
     refused(xhr);
   });
   document.addEventListener("click", (event) => {
@@ -68,11 +69,15 @@ function refused(xhr) {
   } else {
     localStorage.removeItem(place()); // sending it again could not help
     release();
-    notice("refused", (copy) => (copy.querySelector("[data-message]").textContent = message(xhr.responseText)));
+    say("refused", xhr);
   }
 }
 
-const message = (html) => new DOMParser().parseFromString(html, "text/html").querySelector(".notice")?.textContent ?? "";
+// A notice with the server's own sentence.
+function say(name, xhr) {
+  const sentence = new DOMParser().parseFromString(xhr.responseText, "text/html").querySelector(".notice")?.textContent;
+  notice(name, (copy) => (copy.querySelector("[data-message]").textContent = sentence ?? ""));
+}
 
 // The pressed button stays dark until the answer is in.
 function press(verdict) {

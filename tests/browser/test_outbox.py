@@ -131,3 +131,15 @@ def test_a_second_tab_is_told_and_led_to_the_current_neuron(site: Site, page: Pa
     assert [rating.verdict for rating in site.ratings()] == [Verdict.NOT_INTERPRETABLE]
     old.keyboard.press("i")
     expect(old.locator(".pace b")).to_have_text("2")
+
+
+def test_an_undo_that_fails_says_so(site: Site, page: Page) -> None:
+    join(page, site.link())
+    page.keyboard.press("n")
+    expect(page.locator(".pace b")).to_have_text("1")
+    page.context.set_offline(True)
+    page.keyboard.press("u")
+    expect(page.locator("#notices")).to_contain_text("That did not work, and nothing was changed.")
+    page.context.set_offline(False)
+    page.keyboard.press("u")
+    expect(page.locator(".pace b")).to_have_text("0")
