@@ -60,7 +60,8 @@ def choice(of: type[StrEnum], name: str) -> Enum:
 
 def new_code() -> str:
     """A public code that says nothing: not the order, not the arm, not the table's size."""
-    return secrets.token_urlsafe(12)
+    code = secrets.token_urlsafe(12)
+    return new_code() if code.startswith("-") else code  # a command would take it for an option
 
 
 Id = Annotated[int, mapped_column(primary_key=True)]

@@ -14,6 +14,7 @@ from app import commands
 from app.cli import main
 from app.db import open_engine, transaction
 from app.models import Administrator, Event, Study, StudyState
+from app.models.base import new_code
 from app.settings import Settings
 from tests.studies import PASSWORD, two_runs
 
@@ -107,6 +108,10 @@ def test_rights_are_given_on_the_command_line(at_home: Settings, monkeypatch: py
         bob = session.scalars(select(Administrator)).one()
         assert (bob.may_manage, bob.may_unblind) == (True, False)
     engine.dispose()
+
+
+def test_no_code_looks_like_an_option() -> None:
+    assert not any(new_code().startswith("-") for _ in range(1000))
 
 
 def test_help_is_quick_because_nothing_heavy_is_loaded() -> None:
