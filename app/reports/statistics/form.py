@@ -1,8 +1,9 @@
 """An audit after unblinding: could the condition be told from the form of a page, without reading a word?
 
 A ridge logistic regression is fitted on features of form, one group at a time, and judged by its cross-validated
-area under the curve (AUC): 0.5 when form tells nothing. All pages of a neuron lie in one fold. The time a verdict
-took is an outcome and must not be a feature.
+area under the curve (AUC): 0.5 when form tells nothing. All pages of a neuron lie in one fold. A cross-validated AUC
+of pure noise scatters somewhat below 0.5 and its interval knows nothing of that, so whether form tells anything is
+judged by shuffling the conditions among neurons. The time a verdict took is an outcome and must not be a feature.
 """
 
 from collections.abc import Sequence
@@ -10,15 +11,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from app.reports.statistics.arrays import Bools, Floats, Ints
-from app.reports.statistics.estimate import Estimate, undefined
+from app.reports.statistics.estimate import Estimate, Test, undefined, untested
 from app.reports.statistics.resampling import percentiles
 
 FOLDS = 5
 RIDGE = 1.0
 NEWTON_STEPS = 25
 FEWEST = 20
+SHUFFLES = 99
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class Form:
     """Group of features, such as "length"; "all" for all of them."""
     features: tuple[str, ...]
     auc: Estimate
+    test: Test
+    """That form tells nothing: conditions shuffled among neurons, one-sided."""
 
 
 def form_audit(
@@ -47,10 +52,12 @@ def form_audit(
     for condition in sorted(set(pages["condition"]) - {baseline}):
         part = pages[pages["condition"].isin([condition, baseline])]
         first_P = (part["condition"] == condition).to_numpy()
+        neuron_P = part["neuron"].to_numpy(np.int64)
         for group, names in groups.items():
             values_PF = part[names].to_numpy(float)
-            auc = cross_validated_auc(values_PF, first_P, part["neuron"].to_numpy(np.int64), level, resamples, rng)
-            found.append(Form(condition, group, tuple(names), auc))
+            auc = cross_validated_auc(values_PF, first_P, neuron_P, level, resamples, rng)
+            test = shuffled_test(values_PF, first_P, neuron_P, auc, rng)
+            found.append(Form(condition, group, tuple(names), auc, test))
     return tuple(found)
 
 
@@ -63,20 +70,39 @@ def cross_validated_auc(
     if min(len(side) for side in sides) < FEWEST:
         why = f"At least {FEWEST} neurons in each condition are needed; there are {len(sides[0])} and {len(sides[1])}."
         return undefined(why, method, len(neuron_P), "pages")
-    fold_P = np.empty(len(neuron_P), dtype=np.int64)
-    for neurons in sides:  # each condition is spread evenly over the folds
-        order = rng.permutation(neurons)
-        fold_P[np.isin(neuron_P, order)] = _ranks(neuron_P[np.isin(neuron_P, order)], order) % FOLDS
-    score_P = np.empty(len(neuron_P))
-    for fold in range(FOLDS):
-        held = fold_P == fold
-        score_P[held] = _fit_and_score(values_PF[~held], first_P[~held], values_PF[held])
+    score_P = out_of_fold(values_PF, first_P, neuron_P, rng)
     wins, pages = _wins(score_P, first_P, neuron_P, sides)
     value = float(wins.sum() / pages.sum())
     counts = [rng.multinomial(len(side), np.full(len(side), 1 / len(side)), resamples).astype(float) for side in sides]
     drawn_B = _bilinear(counts[0], wins, counts[1]) / _bilinear(counts[0], pages, counts[1])
     low, high = percentiles(drawn_B, level)
     return Estimate(value, low, high, level, method, len(neuron_P), "pages")
+
+
+def shuffled_test(values_PF: Floats, first_P: Bools, neuron_P: Ints, seen: Estimate, rng: np.random.Generator) -> Test:
+    """p = (1 + shuffles with an AUC at least as high) / (shuffles + 1). Each neuron is of one condition."""
+    method = f"cross-validated AUC, conditions shuffled among neurons {SHUFFLES} times, one-sided"
+    if seen.value is None:
+        return untested(seen.why, method, len(neuron_P), "pages")
+    neurons_N, first_page_N, neuron_of_P = np.unique(neuron_P, return_index=True, return_inverse=True)
+    label_N = first_P[first_page_N]
+    as_high = 0
+    for _ in range(SHUFFLES):
+        shuffled_P = label_N[rng.permutation(len(neurons_N))][neuron_of_P]
+        as_high += auc(out_of_fold(values_PF, shuffled_P, neuron_P, rng), shuffled_P) >= seen.value
+    return Test((1 + as_high) / (SHUFFLES + 1), seen.value, method, len(neuron_P), "pages")
+
+
+def out_of_fold(values_PF: Floats, first_P: Bools, neuron_P: Ints, rng: np.random.Generator) -> Floats:
+    """A score for each page from a model that saw no page of its neuron; each condition is spread over the folds."""
+    fold_P = np.empty(len(neuron_P), dtype=np.int64)
+    for side_P in (first_P, ~first_P):
+        fold_P[side_P] = _ranks(neuron_P[side_P], rng.permutation(np.unique(neuron_P[side_P]))) % FOLDS
+    score_P = np.empty(len(neuron_P))
+    for fold in range(FOLDS):
+        held = fold_P == fold
+        score_P[held] = _fit_and_score(values_PF[~held], first_P[~held], values_PF[held])
+    return score_P
 
 
 def _ranks(neurons: Ints, order: Ints) -> Ints:
@@ -108,9 +134,9 @@ def ridge_logistic(values_PF: Floats, yes_P: Floats, ridge: float = RIDGE) -> Fl
 
 
 def auc(score_P: Floats, first_P: Bools) -> float:
-    """Chance that a page of the first condition scores higher than one of the other, ties half."""
-    above = score_P[first_P][:, None] - score_P[~first_P][None, :]
-    return float(((above > 0) + 0.5 * (above == 0)).mean())
+    """Chance that a page of the first condition scores higher than one of the other, ties half (Mann and Whitney)."""
+    n_1, n_2 = int(first_P.sum()), int((~first_P).sum())
+    return float((stats.rankdata(score_P)[first_P].sum() - n_1 * (n_1 + 1) / 2) / (n_1 * n_2))
 
 
 def _wins(score_P: Floats, first_P: Bools, neuron_P: Ints, sides: Sequence[Ints]) -> tuple[Floats, Floats]:
