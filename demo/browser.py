@@ -23,6 +23,8 @@ class Page:
     status: int
     html: str
     forms: list[Form] = field(default_factory=list)
+    state: str = ""
+    """What the rating page says of itself: item, begin, waiting, finished, closed."""
     peaks: list[str] = field(default_factory=list)
     """The outlined token of each snippet, as the page shows it."""
 
@@ -39,7 +41,7 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attributes}
         if tag == "form":
-            self._form = Form(given.get("action", ""), given.get("method", "get").lower())
+            self._form = Form(given.get("action") or self._page.url, given.get("method", "get").lower())
             self._page.forms.append(self._form)
         elif tag == "input" and given.get("type") not in {"checkbox", "radio"} and "name" in given:
             self._form.fields[given["name"]] = given.get("value", "")
@@ -50,6 +52,8 @@ class _Reader(HTMLParser):
         elif tag == "mark":
             self._in_peak = True
             self._page.peaks.append("")
+        elif "data-state" in given:
+            self._page.state = given["data-state"]
 
     def handle_data(self, data: str) -> None:
         if self._in_peak:

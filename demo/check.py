@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from demo.models import read_times
 from demo.places import VAR
 from demo.raters import HABITS, rate_everything
 from demo.server import free_port, serving

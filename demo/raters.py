@@ -5,11 +5,14 @@ and never enter a human figure. Each of them looks only at the outlined tokens: 
 most of the twenty make a rule. How many words, and how much is most, differs between them as strictness does.
 """
 
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from demo.browser import Browser, Page
+
+WAIT_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -48,22 +51,23 @@ def rate_everything(link: str, base: str, habit: Habit, done: Callable[[], None]
     browser = Browser(base)
     page = browser.get(link)
     given = 0
-    while True:
+    while page.state != "finished":
         verdicts = page.form("/rate/verdict")
-        if verdicts is not None and page.peaks:
-            verdict, rule = judge(page.peaks, habit)
-            name = next(name for name, value in verdicts.buttons if value == verdict)
-            page = browser.submit(page, verdicts, (name, verdict), hypothesis=rule)
-            given += 1
-            done()
-        elif page.url.endswith("/thanks"):
-            return given
-        else:
+        if verdicts is None:
             page = _go_on(browser, page)
+            continue
+        verdict, rule = judge(page.peaks, habit)
+        page = browser.submit(page, verdicts, ("verdict", verdict), hypothesis=rule)
+        given += 1
+        done()
+    return given
 
 
 def _go_on(browser: Browser, page: Page) -> Page:
+    if page.state == "waiting":
+        time.sleep(WAIT_SECONDS)
+        return browser.get("/rate")
     for form in page.forms:
-        if any(form.action.endswith(end) for end in ("/rate/begin",)) or "/join/" in form.action:
-            return browser.submit(page, form, form.buttons[0] if form.buttons else None, consent="yes")
+        if form.action.endswith("/rate/begin") or "/join/" in form.action:
+            return browser.submit(page, form, consent="yes")
     raise Stuck(f"{page.url} answered {page.status} and offers no way on.")
