@@ -154,3 +154,18 @@ def test_a_rating_page_prints_on_one_page(site: Site, page: Page) -> None:
     join(page, site.link())
     pdf = page.pdf(format="A4")
     assert len(re.findall(rb"/Type\s*/Page[^s]", pdf)) == 1
+
+
+def test_hidden_text_is_always_marked(site: Site, page: Page) -> None:
+    """An ellipsis stands before a snippet exactly where the document does not begin or text is folded away."""
+    join(page, site.link())
+    for width in (390, 1100, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        wrong = page.evaluate(
+            """() => [...document.querySelectorAll('.snips p')].filter(p => {
+                 const folded = [...p.querySelectorAll('.f, .n')].some(part => getComputedStyle(part).display === 'none');
+                 const marked = getComputedStyle(p, '::before').content.includes('…');
+                 return marked !== (folded || !p.classList.contains('b'));
+               }).length"""
+        )
+        assert wrong == 0, width
