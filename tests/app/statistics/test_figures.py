@@ -4,6 +4,8 @@ import re
 from itertools import pairwise
 from xml.etree import ElementTree
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,14 +15,17 @@ from app.reports.figures import Figure
 from app.reports.figures.series import apart
 from app.reports.names import percent, points, size_name
 from app.reports.statistics.analysis import Analysis, analyse
+from app.reports.statistics.blinding import Blinding, blinding
 from app.reports.statistics.plan import Plan
+from app.reports.statistics.power import summary
+from app.reports.statistics.simulate import Design, Truth
+from app.reports.statistics.trial import Outcome
 from tests.app.statistics.studies import study
 
 
 def analysis(sizes: tuple[int, ...], simulated: bool = False) -> Analysis:
     table = study(sizes=sizes, neurons=20)
-    if simulated:
-        table = table.assign(rater_kind="simulated")
+    table = table.assign(rater_kind="simulated" if simulated else "human", seconds=40.0 + 7 * (table.index % 9))
     return analyse(table, Plan(baseline="gelu", resamples=200, simulated=simulated), seed=1)
 
 
@@ -31,7 +36,17 @@ def drawings(simulated: bool = False) -> list[Figure]:
         figures.fraction_figure(several.arms, "gelu", simulated),
         figures.forest_figure(several.differences, simulated),
         figures.strictness_figure(one.strictness, "gelu", {0: "Rater <A>"}, simulated),
+        figures.times_figure(one.times, "gelu", simulated),
+        figures.blinding_figure(guessed(), "gelu", simulated),
     ]
+
+
+def guessed() -> Blinding:
+    rows = [
+        (rater, truth, guess) for rater in range(6) for truth in ("gelu", "solu_ln") for guess in (truth, "UNKNOWN")
+    ]
+    guesses = pd.DataFrame(rows, columns=["rater", "condition", "guess"])
+    return blinding(guesses, ["gelu", "solu_ln"], 0.95, 200, np.random.default_rng(1))
 
 
 def parts(drawing: Figure) -> list[ElementTree.Element]:
@@ -40,7 +55,7 @@ def parts(drawing: Figure) -> list[ElementTree.Element]:
     return list(ElementTree.fromstring(f"<div>{markup}</div>").iter("svg"))  # noqa: S314 - our own drawing
 
 
-@pytest.mark.parametrize("index", range(4))
+@pytest.mark.parametrize("index", range(6))
 def test_inline_drawings(index: int) -> None:
     drawing = drawings()[index]
     wide, slim = parts(drawing)
@@ -71,6 +86,17 @@ def test_conditions_differ_in_shape_and_are_named_on_the_marks() -> None:
     assert "GELU" in text
     assert "SoLU + LN" in text
     assert '"square", "circle"' in str(drawing.wide).replace("'", '"')
+
+
+def test_power_is_drawn_and_said() -> None:
+    powers = [
+        summary(Design(neurons=neurons, raters=raters), Truth(), [Outcome((0.1, 0.4), (-0.1, 0.6), 0.01)] * 4)
+        for raters in (3, 6)
+        for neurons in (20, 40)
+    ]
+    drawing = figures.power_figure(powers)
+    assert "40 neurons, 6 raters, 1 verdict: 100" in drawing.label
+    assert "3 raters, 1 verdict" in "".join(parts(drawing)[1].itertext())
 
 
 def test_files_have_fixed_colours() -> None:
