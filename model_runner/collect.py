@@ -17,7 +17,6 @@ from model_runner.collect_state import PARTIAL_NAME, forget_state, load_state, s
 from model_runner.contexts import Block, Contexts, cut_contexts, first_documents
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
-from model_runner.files import write_json
 from model_runner.progress import progress
 from model_runner.resume import refuse_change
 from model_runner.run_folder import INFO_NAME, UNIT, RunFolderError, RunInfo, open_run
@@ -27,7 +26,6 @@ from model_runner.subject import Reader, Subject
 from model_runner.waiting import settle
 
 SAVE_SECONDS = 30.0
-SPEED_NAME = "speed.json"
 
 
 def collect(subject: Subject, corpus: Corpus, folder: Path, config: CollectConfig) -> RunInfo:
@@ -101,23 +99,18 @@ def _read(
     """Read all blocks from where an earlier run stopped, and return the rankable tokens of all of them."""
     first = load_state(folder, settings.as_json(), layers)
     tokens = int(contexts.corpus.documents["length"][contexts.documents_N].sum(dtype=np.int64))
-    read, started = 0, time.monotonic()
-    saved = started
+    saved = time.monotonic()
     with progress(f"Collecting {folder.name}", contexts.blocks * settings.block * settings.window, "tokens") as bar:
         bar.skip(first * settings.block * settings.window)
         for number in range(first, contexts.blocks):
             block = contexts.block(number)
             read_block(model, block, layers, contexts.corpus)
-            read += block.tokens
             bar.advance(block.tokens_BT.size)
             if time.monotonic() - saved > SAVE_SECONDS:
                 settle_all(layers, block.unfinished)
                 save_state(folder, settings.as_json(), number + 1, layers)
                 saved = time.monotonic()
     settle_all(layers, -1)
-    if read:
-        seconds = time.monotonic() - started
-        write_json(folder / SPEED_NAME, {"seconds": seconds, "tokens_per_second": read / seconds})
     return tokens
 
 

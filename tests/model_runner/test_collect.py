@@ -129,7 +129,7 @@ def test_what_is_shown_is_what_was_ranked(checkpoint: Checkpoint, corpus: Corpus
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != collecting.SPEED_NAME}
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_collecting_twice_gives_the_same_bytes_and_the_second_time_reads(
