@@ -163,7 +163,8 @@ def test_hidden_text_is_always_marked(site: Site, page: Page) -> None:
         page.set_viewport_size({"width": width, "height": 900})
         wrong = page.evaluate(
             """() => [...document.querySelectorAll('.snips p')].filter(p => {
-                 const folded = [...p.querySelectorAll('.f, .n')].some(part => getComputedStyle(part).display === 'none');
+                 const parts = [...p.querySelectorAll('.f, .n')];
+                 const folded = parts.some(part => getComputedStyle(part).display === 'none');
                  const marked = getComputedStyle(p, '::before').content.includes('…');
                  return marked !== (folded || !p.classList.contains('b'));
                }).length"""

@@ -1,0 +1,118 @@
+"""An administrator's way through a study, in a real browser."""
+
+from itertools import product
+from shutil import copytree
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from app.db import transaction
+from tests.browser.conftest import Open, Site
+from tests.studies import PASSWORD, make_administrator, two_runs
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(autouse=True)
+def _someone_to_manage(site: Site) -> None:
+    with transaction(site.engine) as session:
+        make_administrator(session)
+    for run in two_runs():
+        copytree(run, site.settings.runs_dir / run.name)
+
+
+def sign_in(page: Page) -> None:
+    page.goto("/sign-in")
+    page.get_by_label("Name").fill("Ada")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Studies").wait_for()
+
+
+def test_a_study_from_its_form_to_its_report(page: Page) -> None:
+    sign_in(page)
+    page.get_by_role("link", name="New study").click()
+    page.get_by_label("Name").fill("Spring study")
+    for run in two_runs():
+        page.get_by_role("checkbox", name=f"{run.name} {run.name}").check()
+    page.get_by_label("Neurons an arm", exact=True).fill("4")
+    page.get_by_label("Overlap neurons an arm").fill("2")
+    page.get_by_role("button", name="Draw and seal").click()
+    expect(page.locator(".big")).to_contain_text("of 16 verdicts")
+    page.get_by_label("Name").fill("Rater A")
+    page.get_by_role("button", name="Make a link").click()
+    expect(page.get_by_label("The link")).to_have_value(f"{page.url.split('/studies')[0]}/join/" + page_token(page))
+    page.get_by_role("link", name="Back to the study").click()
+    page.get_by_role("button", name="Close the study").click()
+    page.get_by_role("link", name="Unblind the study").click()
+    expect(page.locator(".list .not")).to_have_count(0)
+    page.get_by_label("Reason").fill("a test has no raters")
+    page.get_by_label("Type the name of the study").fill("Spring")
+    page.get_by_label("Your password").fill(PASSWORD)
+    page.get_by_role("button", name="Unblind").click()
+    expect(page.get_by_role("alert")).to_contain_text("You typed “Spring”")
+    expect(page.get_by_label("Reason")).to_have_value("a test has no raters")
+    page.get_by_label("Type the name of the study").fill("Spring study")
+    page.get_by_label("Your password").fill(PASSWORD)
+    page.get_by_role("button", name="Unblind").click()
+    page.get_by_role("link", name="Read the report").click()
+    expect(page).to_have_url(page.url.rstrip("/"))
+    expect(page.locator("h1")).to_be_visible()
+
+
+def page_token(page: Page) -> str:
+    return page.get_by_label("The link").input_value().rsplit("/", 1)[-1]
+
+
+def test_the_seal_is_copied(new_context: Open, site: Site) -> None:
+    context = new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    sign_in(page)
+    page.get_by_role("link", name="Winter study").click()
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    shown = page.locator("code.digest").inner_text().replace(" ", "").strip()
+    assert page.evaluate("navigator.clipboard.readText()") == shown
+    assert len(shown) == 64
+
+
+def test_everything_works_without_scripts(new_context: Open) -> None:
+    page = new_context(java_script_enabled=False).new_page()
+    sign_in(page)
+    page.get_by_role("link", name="Winter study").click()
+    expect(page.get_by_role("button", name="Copy")).to_be_hidden()
+    page.get_by_role("button", name="Close the study").click()
+    page.get_by_role("button", name="Open again").click()
+    expect(page.locator(".head")).to_contain_text("Open")
+
+
+@pytest.mark.parametrize(("theme", "width"), [*product(("light", "dark"), (1440, 390))])
+def test_axe_finds_nothing_serious_and_nothing_overflows(site: Site, new_context: Open, theme: str, width: int) -> None:
+    page = new_context(width, 900, color_scheme=theme, bypass_csp=True).new_page()
+    found: dict[str, list[str]] = {}
+
+    def look(name: str) -> None:
+        serious = [one for one in Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")]
+        found[name] = [f"{one['id']}: {[node['html'][:120] for node in one['nodes'][:3]]}" for one in serious]
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
+
+    for path in ("/", "/sign-in"):
+        page.goto(path)
+        look(path)
+    sign_in(page)
+    for path in ("/studies", "/studies/new"):
+        page.goto(path)
+        look(path)
+    page.goto("/studies")
+    page.get_by_role("link", name="Winter study").click()
+    look("study")
+    address = page.url
+    page.goto(f"{address}/unblind")
+    look("barred")
+    page.goto(address)
+    page.get_by_role("button", name="Close the study").click()
+    look("closed")
+    page.goto(f"{address}/unblind")
+    look("unblind")
+    assert {name: problems for name, problems in found.items() if problems} == {}
