@@ -91,5 +91,5 @@ def _leases(session: Session, study: Study) -> Check:
     if held == 0:
         return Check(True, "Nobody holds a neuron", "Every neuron that was shown has its verdict or went back.")
     return Check(
-        False, f"{held} were shown and have no verdict", "They stay without one once it is unblinded.", bars=False
+        False, f"{held} in hand and without a verdict", "They stay without one once it is unblinded.", bars=False
     )

@@ -36,13 +36,13 @@ def test_a_study_from_its_form_to_its_report(page: Page) -> None:
     page.get_by_label("Name").fill("Spring study")
     for run in two_runs():
         page.get_by_role("checkbox", name=f"{run.name} {run.name}").check()
-    page.get_by_label("Neurons an arm", exact=True).fill("4")
-    page.get_by_label("Overlap neurons an arm").fill("2")
+    page.locator("[name=neurons_per_arm]").fill("4")
+    page.locator("[name=overlap]").fill("2")
     page.get_by_role("button", name="Draw and seal").click()
     expect(page.locator(".big")).to_contain_text("of 16 verdicts")
     page.get_by_label("Name").fill("Rater A")
     page.get_by_role("button", name="Make a link").click()
-    expect(page.get_by_label("The link")).to_have_value(f"{page.url.split('/studies')[0]}/join/" + page_token(page))
+    assert "/join/" in page.get_by_label("The link").input_value()
     page.get_by_role("link", name="Back to the study").click()
     page.get_by_role("button", name="Close the study").click()
     page.get_by_role("link", name="Unblind the study").click()
@@ -57,12 +57,8 @@ def test_a_study_from_its_form_to_its_report(page: Page) -> None:
     page.get_by_label("Your password").fill(PASSWORD)
     page.get_by_role("button", name="Unblind").click()
     page.get_by_role("link", name="Read the report").click()
-    expect(page).to_have_url(page.url.rstrip("/"))
     expect(page.locator("h1")).to_be_visible()
-
-
-def page_token(page: Page) -> str:
-    return page.get_by_label("The link").input_value().rsplit("/", 1)[-1]
+    assert page.url.endswith("/report")
 
 
 def test_the_seal_is_copied(new_context: Open, site: Site) -> None:
