@@ -16,7 +16,7 @@ Parser = argparse.ArgumentParser
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns its exit status; 2 after an expected failure, whose sentence goes to stderr."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
         return int(options.do(options) or 0)
     except AppError as error:
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _parser() -> Parser:
+def parser() -> Parser:
     parser = Parser(prog="glance", description="Blind studies of neurons: is one interpretable at a glance?")
     add = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _command(add, "migrate", "bring the database up to date", commands.migrate)

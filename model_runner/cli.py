@@ -16,7 +16,7 @@ Options = argparse.Namespace
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand. Returns 0, or 2 after an expected failure, whose sentence goes to stderr."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
         options.do(options)
     except RunnerError as error:
@@ -25,13 +25,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="glance-runner", description=__doc__.splitlines()[0] if __doc__ else None)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _command(commands, "corpus", "text into a tokenized corpus folder", _corpus_options, _corpus)
     _command(commands, "train", "one model, from a config and a corpus to a checkpoint", _train_options, _train)
     _command(commands, "evaluate", "held-out loss of a checkpoint", _evaluate_options, _evaluate)
     _command(commands, "collect", "what excites each neuron of a checkpoint most", _collect_options, _collect)
+    _command(commands, "import", "somebody else's model, so that it can be collected", _import_options, _import)
+    _command(commands, "export", "a checkpoint in TransformerLens's layout", _export_options, _export)
     return parser
 
 
@@ -112,6 +114,33 @@ def _collect(options: Options) -> None:
     from model_runner.collect_command import run
 
     run(options)
+
+
+def _import_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", help="a folder, a GGUF file, or OWNER/NAME on the Hugging Face hub")
+    parser.add_argument("--out", type=Path, required=True, help="the checkpoint folder to make")
+    parser.add_argument("--tokenizer", type=Path, help="the model's tokenizer.json (default: the one beside it)")
+    parser.add_argument("--context", type=int, help="tokens that it reads at a time (default: its own, at most 1024)")
+    parser.add_argument("--condition", help="what its units do, where its config does not name it")
+    parser.add_argument("--seed", type=int, default=0, help="of its training, where it is known (default: 0)")
+    parser.add_argument("--train-tokens", type=int, default=0, help="tokens it was trained on (default: 0, not known)")
+
+
+def _import(options: Options) -> None:
+    from model_runner.foreign.command import run_import
+
+    run_import(options)
+
+
+def _export_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--checkpoint", type=Path, required=True, help="a folder that training finished")
+    parser.add_argument("--out", type=Path, required=True, help="the folder to make")
+
+
+def _export(options: Options) -> None:
+    from model_runner.foreign.command import run_export
+
+    run_export(options)
 
 
 if __name__ == "__main__":
