@@ -7,15 +7,19 @@ from fastapi import Depends, Request
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.orm import Session
 
+from app.turns import Turns
+
 BUSY_MILLISECONDS = 30_000
+THREADS = 40
+"""A server answers this many requests at once (Starlette's threads): each finds a connection without waiting."""
 
 
 def open_engine(url: str) -> Engine:
     """Open the database. SQLite is given real transactions, WAL and foreign keys."""
-    engine = create_engine(url, pool_pre_ping=not url.startswith("sqlite"))
+    engine = create_engine(url, pool_pre_ping=not url.startswith("sqlite"), pool_size=THREADS, max_overflow=5)
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _prepare_sqlite)
-        event.listen(engine, "begin", _begin_sqlite)
+        _let_writers_take_turns(engine)
     return engine
 
 
@@ -31,10 +35,24 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
         connection.execute(f"pragma {pragma}")
 
 
-def _begin_sqlite(connection: Connection) -> None:
-    # IMMEDIATE: a read that turns into a write must not fail with "database is locked".
-    begin = connection.get_execution_options().get("sqlite_begin", "BEGIN IMMEDIATE")
-    connection.exec_driver_sql(begin)
+def _let_writers_take_turns(engine: Engine) -> None:
+    """SQLite has one writer at a time and lets the others poll: under load some would starve. Here they line up."""
+    turns = Turns()
+
+    def begin(connection: Connection) -> None:
+        # IMMEDIATE: a read that turns into a write must not fail with "database is locked".
+        statement = connection.get_execution_options().get("sqlite_begin", "BEGIN IMMEDIATE")
+        if statement == "BEGIN IMMEDIATE" and "turn" not in connection.info:
+            # Without a turn SQLite itself says what is wrong, after a wait of its own.
+            connection.info["turn"] = turns.take(BUSY_MILLISECONDS / 1000)
+        connection.exec_driver_sql(statement)
+
+    def give_back(_connection: Any, record: Any) -> None:
+        if record.info.pop("turn", False):
+            turns.give()
+
+    event.listen(engine, "begin", begin)
+    event.listen(engine, "checkin", give_back)
 
 
 @contextmanager

@@ -62,12 +62,14 @@ def _claim(session: Session, settings: Settings, rater: Rater, at: datetime) -> 
 
 
 def _take_free_item(session: Session, rater: Rater, at: datetime) -> int | None:
-    """Lock the first free item in the seat's order. An item that another transaction is claiming is passed over."""
+    """Lock the first free item in the seat's order: one that nobody is claiming just now, or else any."""
     full: list[int] = []
-    while True:
-        free = takeable(rater).where(places_used(at) < Item.capacity, Item.id.not_in(full)).limit(1)
-        item_id = session.scalars(free.with_for_update(of=Item, skip_locked=True, key_share=True)).one_or_none()
-        # The lock may have been granted after another claim was committed: only a look from behind it is sure.
-        if item_id is None or place_is_left(session, rater, item_id, at):
-            return item_id
-        full.append(item_id)
+    for pass_over in (True, False):
+        free = takeable(rater).where(places_used(at) < Item.capacity).limit(1)
+        free = free.with_for_update(of=Item, skip_locked=pass_over, key_share=True)
+        while (item_id := session.scalars(free.where(Item.id.not_in(full))).one_or_none()) is not None:
+            # The lock may have been granted after another claim was committed: only a look from behind it is sure.
+            if place_is_left(session, rater, item_id, at):
+                return item_id
+            full.append(item_id)
+    return None

@@ -9,10 +9,16 @@ from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from app import log
-from app.errors import Conflict
+from app.errors import AppError, Conflict
 from app.models import Assignment, Rater, Rating, Sitting, Study, StudyState
 
 CLOSED = "The study was closed in the meantime, so no more verdicts are taken. Thank you for yours."
+
+
+class ClosedMeanwhile(AppError):
+    """Found out after writing. Not a Conflict, which a page answers and so commits: this must undo what was written."""
+
+    status_code = 409
 
 
 def versions_of(session: Session, assignment: Assignment, idempotency_key: str) -> list[Rating]:
@@ -57,4 +63,4 @@ def record(session: Session, rater: Rater, what: str, **detail: str | int) -> No
     """A line in the study's log. It locks the study, so from here on the study cannot close under our hands."""
     log.append(session, rater.study_id, f"rater {rater.code}", what, **detail)
     if session.get_one(Study, rater.study_id).state is not StudyState.OPEN:
-        raise Conflict(CLOSED)
+        raise ClosedMeanwhile(CLOSED)
