@@ -10,6 +10,7 @@ from app.reports.statistics.across import SINGLE, Across, across, refused
 from app.reports.statistics.agreement import Agreement, agreement
 from app.reports.statistics.arrays import Floats
 from app.reports.statistics.blinding import Blinding, blinding
+from app.reports.statistics.coefficients import Coefficients, coefficients
 from app.reports.statistics.controls import Control, RaterControls, controls, false_positives
 from app.reports.statistics.differences import ONE_MODEL, REPLICATES, Difference, shared_sizes
 from app.reports.statistics.drift import drift
@@ -78,6 +79,8 @@ class Analysis:
     model: tuple[Effect, ...]
     """GEE: odds ratio of each condition against the baseline."""
     agreement: Agreement
+    coefficients: Coefficients
+    """Other coefficients of the same agreement."""
     repeats: Repeats
     strictness: tuple[Rater, ...]
     times: tuple[Times, ...]
@@ -135,6 +138,7 @@ def analyse(
         across=tuple(_across(ratings, name, plan.baseline, level) for name in others),
         model=effects(rows, condition_terms(rows, plan.baseline), level) if others else (),
         agreement=agreement(ratings, level, count, generator(seed, "agreement")),
+        coefficients=coefficients(ratings.yes_NR, ratings.seen_NR),
         repeats=repeats(rows, again, level, count, generator(seed, "repeats")),
         strictness=strictness(ratings, plan.baseline, level),
         times=times(rows, level),

@@ -7,14 +7,19 @@ from hypothesis import strategies as st
 
 from app.reports.statistics.agreement import agreement_of, category_counts
 from app.reports.statistics.arrays import Floats
+from app.reports.statistics.coefficients import coefficients
 
 GOLDEN = ["III", "II-", "NNI", "III", "-NN", "III", "III", "NII"]
 
 
-def counts(rows: list[str]) -> Floats:
+def matrices(rows: list[str]) -> tuple[Floats, Floats]:
     yes_NR = np.array([[float(mark == "I") for mark in row] for row in rows])
     seen_NR = np.array([[float(mark != "-") for mark in row] for row in rows])
-    return category_counts(yes_NR, seen_NR)
+    return yes_NR, seen_NR
+
+
+def counts(rows: list[str]) -> Floats:
+    return category_counts(*matrices(rows))
 
 
 def test_golden_agreement() -> None:
@@ -25,6 +30,16 @@ def test_golden_agreement() -> None:
     assert found.alpha.value == pytest.approx(0.50588, abs=5e-6)
     assert found.prevalence.value == pytest.approx(0.75)
     assert (found.items, found.verdicts) == (8, 22)
+
+
+def test_golden_coefficients() -> None:
+    found = coefficients(*matrices(GOLDEN))
+    assert found.fleiss.value == pytest.approx(0.55556, abs=5e-6)
+    assert found.conger.value == pytest.approx(0.52885, abs=5e-6)
+    assert found.brennan_prediger.value == pytest.approx(0.66667, abs=5e-6)
+    assert "without an interval" in found.conger.why
+    assert coefficients(*matrices(["I--", "-N-"])).fleiss.why.startswith("No neuron has two")
+    assert coefficients(*matrices(["III", "II-"])).conger.value is None
 
 
 def test_nothing_overlaps() -> None:
