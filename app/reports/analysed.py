@@ -40,17 +40,17 @@ class Analysed:
         return {name: inline(figure) for name, figure in self.figures.items()}
 
 
-def analysed(table: "pd.DataFrame", plan: "Plan", seed: int) -> Analysed:
-    """Analyse, or take what was made of the very same table, plan and seed.
+def analysed(table: "pd.DataFrame", plan: "Plan", seed: int, arms: "pd.DataFrame") -> Analysed:
+    """Analyse, or take what was made of the very same tables, plan and seed.
 
     Raises ValueError where no verdict counts.
     """
     from app.reports.statistics.analysis import analyse
 
-    key = sha256(f"{plan}\n{seed}\n{table.to_csv(index=False)}".encode()).hexdigest()
+    key = sha256(f"{plan}\n{seed}\n{arms.to_csv()}\n{table.to_csv()}".encode()).hexdigest()
     with _lock:
         if key not in _kept:
-            _kept[key] = Analysed(analyse(table, plan, seed))
+            _kept[key] = Analysed(analyse(table, plan, seed, arms=arms))
         _kept.move_to_end(key)
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
@@ -59,7 +59,7 @@ def analysed(table: "pd.DataFrame", plan: "Plan", seed: int) -> Analysed:
 
 def draw(analysis: "Analysis") -> "list[Figure]":
     """The figures that these numbers can fill."""
-    from app.reports.figures import forest_figure, fraction_figure, strictness_figure
+    from app.reports.figures import forest_figure, fraction_figure, strictness_figure, times_figure
 
     simulated, baseline = bool(analysis.label), analysis.plan.baseline
     drawn = [fraction_figure(analysis.arms, baseline, simulated)]
@@ -67,4 +67,6 @@ def draw(analysis: "Analysis") -> "list[Figure]":
         drawn.append(forest_figure(analysis.differences, simulated))
     names = {rater.rater: rater_name(rater.rater) for rater in analysis.strictness}
     drawn.append(strictness_figure(analysis.strictness, baseline, names, simulated))
+    if any(row.quantiles_seconds for row in analysis.times):
+        drawn.append(times_figure(analysis.times, baseline, simulated))
     return drawn

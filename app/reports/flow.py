@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.models import Invitation, Item, ItemKind, Rater, RaterKind, Study
+from app.studies.draw import SHOWN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,6 +83,18 @@ def flow(session: Session, study: Study, table: "pd.DataFrame", plan: "Plan") ->
         verdicts_on_controls=len(of_kind(whole, plan, "mixed", "direction")),
         verdicts_on_repeats=len(of_kind(whole, plan, "repeat")),
     )
+
+
+def offered(study: Study) -> "pd.DataFrame":
+    """For each arm, numbered as in its study: all its units, those that can be shown, the drawn ones that cannot."""
+    import pandas as pd
+
+    replaced = Counter(str(one["arm"]) for one in (study.opened or {}).get("replaced", []))
+    rows = [
+        (number, sum(map(len, arm.offer)), sum(layer.count(SHOWN) for layer in arm.offer), replaced[arm.name])
+        for number, arm in enumerate(study.arms)
+    ]
+    return pd.DataFrame(rows, columns=["arm", "units", "live", "replaced"])
 
 
 def _items_by_kind(session: Session, study: Study) -> Counter[ItemKind]:

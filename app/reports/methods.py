@@ -70,8 +70,9 @@ def _verdicts(report: "Report") -> str:
 def _answers(report: "Report") -> str:
     plan, controls = report.plan, report.flow.verdicts_on_controls
     said = f"“Cannot decide” {COUNTS_AS[plan.cannot_decide]}; of an edited verdict the {plan.version} version counted."
-    if report.times:
-        said += f" The median time of a verdict was {seconds(report.times[0].median)}."
+    median = report.found.analysis.times[0].median_seconds.value if report.found else None
+    if median is not None:
+        said += f" The median time of a verdict was {seconds(median)}."
     if controls:
         said += f" {counted(controls, 'verdict')} on controls enter no fraction."
     return said

@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from app.reports import names, words
 from app.reports.methods import methods
+from app.reports.other_tests import other_tests
 from app.reports.report import Report
 from app.static import STATIC
 from app.web import environment
@@ -13,15 +14,17 @@ from app.web import environment
 CONTENTS = (
     ("fraction", "Fraction"),
     ("difference", "Difference"),
+    ("sensitivity", "Sensitivity"),
     ("agreement", "Agreement"),
     ("raters", "Strictness"),
+    ("controls", "Controls"),
     ("time", "Time"),
     ("flow", "Flow"),
     ("methods", "Methods"),
     ("record", "Record"),
     ("sources", "Sources"),
 )
-NEEDS_NUMBERS = {"fraction", "difference", "agreement", "raters", "time"}
+NEEDS_NUMBERS = {"fraction", "difference", "sensitivity", "agreement", "raters", "controls", "time"}
 
 
 def context(report: Report) -> dict[str, Any]:
@@ -34,11 +37,19 @@ def context(report: Report) -> dict[str, Any]:
         # SVG that vl-convert drew from our own numbers, every label in it escaped
         "drawn": {name: Markup(svg) for name, svg in found.drawn.items()} if found else {},  # noqa: S704
         "methods": methods(report),
-        "sections": [(id_, name) for id_, name in CONTENTS if found or id_ not in NEEDS_NUMBERS],
+        "sections": [(id_, name) for id_, name in CONTENTS if id_ not in _absent(report)],
+        "tests": other_tests(found.analysis) if found else [],
         "names": names,
         "words": words,
         "same_order": same_order(report),
     }
+
+
+def _absent(report: Report) -> set[str]:
+    """Sections that this study has nothing for."""
+    if report.found is None:
+        return NEEDS_NUMBERS
+    return set() if report.found.analysis.controls else {"controls"}
 
 
 def same_order(report: Report) -> tuple[int, int]:

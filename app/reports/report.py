@@ -7,12 +7,11 @@ from sqlalchemy.orm import Session
 
 from app.models import Study
 from app.reports.arms import ArmRow, arm_rows
-from app.reports.flow import Flow, flow
+from app.reports.flow import Flow, flow, offered
 from app.reports.formats import moment
 from app.reports.lead import Lead, leads
 from app.reports.queries import verdicts
 from app.reports.record import Record, record, seed_of
-from app.reports.times import Times, times
 
 if TYPE_CHECKING:
     from app.reports.analysed import Analysed
@@ -34,7 +33,6 @@ class Report:
     """Why there is no analysis: a sentence, or empty."""
     leads: list[Lead]
     arms: list[ArmRow]
-    times: list[Times]
     flow: Flow
     record: Record
 
@@ -63,7 +61,7 @@ def make_report(session: Session, study: Study) -> Report:
 
     table, plan = verdicts(session, study), plan_of(study)
     nothing = counted(complete(table), plan).empty
-    found = None if nothing else analysed(table, plan, seed_of(study))
+    found = None if nothing else analysed(table, plan, seed_of(study), offered(study))
     return Report(
         study=study,
         plan=plan,
@@ -71,7 +69,6 @@ def make_report(session: Session, study: Study) -> Report:
         why_empty=NOTHING.format(kind=plan.rater_kind) if nothing else "",
         leads=leads(found.analysis) if found else [],
         arms=arm_rows(study.arms, table, plan, found.analysis) if found else [],
-        times=times(table, plan),
         flow=flow(session, study, table, plan),
         record=record(study),
     )
@@ -89,7 +86,7 @@ def as_json(report: Report) -> dict[str, Any]:
             "code": study.code, "name": study.name, "simulated": study.simulated, "pilot": study.pilot,
             "created_at": moment(study.created_at), "design": study.design,
         },
-        "leads": report.leads, "arms": report.arms, "times": report.times, "flow": report.flow,
+        "leads": report.leads, "arms": report.arms, "flow": report.flow,
         "record": report.record, "sources": study.sources, "command": report.command,
         "why_empty": report.why_empty,
     }  # fmt: skip
