@@ -71,6 +71,12 @@ def load_subject(folder: Path) -> Subject:
 
     Raises RunnerError for a folder that is incomplete, damaged or of another format.
     """
+    from model_runner.foreign.record import FOREIGN
+
+    if (folder / FOREIGN).is_file():
+        from model_runner.foreign.huggingface import load_foreign
+
+        return load_foreign(folder)
     from model_runner.checkpoint import load_checkpoint
 
     return load_checkpoint(folder)

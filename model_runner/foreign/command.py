@@ -1,0 +1,72 @@
+"""What `glance-runner import` and `glance-runner export` do."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from model_runner.checkpoint import TRAIN, load_checkpoint
+from model_runner.errors import RunnerError
+from model_runner.files import read_json
+from model_runner.foreign.hub import find_folder
+from model_runner.foreign.lens import export_lens, import_lens
+from model_runner.foreign.lens_config import CONFIG, is_lens_config
+from model_runner.foreign.record import FOREIGN
+from model_runner.foreign.wishes import Wishes
+from model_runner.subject import Subject
+
+
+def run_import(options: argparse.Namespace) -> None:
+    """Import what the options name, and say what it is."""
+    wishes = Wishes(
+        tokenizer=options.tokenizer,
+        context=options.context,
+        condition=options.condition,
+        seed=options.seed,
+        train_tokens=options.train_tokens,
+    )
+    about = import_model(options.source, options.out, wishes).about
+    sys.stdout.write(
+        f"{about.condition}: {about.layers} layers of {about.hidden:,} units, {about.size:,} parameters without "
+        f"embeddings, read {about.context:,} tokens at a time.\nIt is in {options.out}. Build its corpus with "
+        f"`glance-runner corpus --tokenizer {options.out / 'tokenizer.json'} --out FOLDER`.\n"
+    )
+
+
+def import_model(source: str, out: Path, wishes: Wishes) -> Subject:
+    """Import a model in TransformerLens's layout, a Hugging Face model, or a GGUF file, into a new folder.
+
+    Raises RunnerError when `out` holds a model already, and for whatever cannot be imported.
+    """
+    for name in (TRAIN, FOREIGN):
+        if (out / name).exists():
+            raise RunnerError(f"{out} holds a model already ({name}). Choose another --out.")
+    if source.endswith(".gguf"):
+        return _import_gguf(source, out, wishes)
+    folder = find_folder(source)
+    if not (folder / CONFIG).is_file():
+        raise RunnerError(f"{folder} has no {CONFIG}, which says what model it is; a GGUF file is given by its name.")
+    if is_lens_config(read_json(folder / CONFIG)):
+        return import_lens(source, folder, out, wishes)
+    from model_runner.foreign.huggingface import import_huggingface
+
+    return import_huggingface(source, folder, None, out, wishes)
+
+
+def _import_gguf(source: str, out: Path, wishes: Wishes) -> Subject:
+    from model_runner.foreign.huggingface import import_huggingface
+
+    file = Path(source)
+    if not file.is_file():
+        raise RunnerError(f"There is no file {source}.")
+    return import_huggingface(source, file.resolve().parent, file.name, out, wishes)
+
+
+def run_export(options: argparse.Namespace) -> None:
+    """Export a checkpoint, and say how it is read."""
+    if not (options.checkpoint / TRAIN).is_file() and (options.checkpoint / FOREIGN).is_file():
+        raise RunnerError(f"{options.checkpoint} is an imported Hugging Face model; only our own can be exported.")
+    export_lens(load_checkpoint(options.checkpoint), options.checkpoint, options.out)
+    sys.stdout.write(
+        f"It is in {options.out}: HookedTransformerConfig(**config.json), then "
+        "load_and_process_state_dict(model_final.pth, fold_ln=False, …); docs/import.md says more.\n"
+    )

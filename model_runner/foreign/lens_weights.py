@@ -1,0 +1,88 @@
+"""The state of a TransformerLens model, read, checked against its config, and unfolded into our weights."""
+
+# Shape suffixes: V vocabulary, D model width.
+import pickle
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from model_runner.checkpoint import read_tensors
+from model_runner.config import ModelConfig
+from model_runner.errors import RunnerError
+from model_runner.foreign.lens_layout import BUFFERS, NORMS, Shapes, from_lens, lens_shapes
+
+LARGEST_BIAS_ERROR = 1e-4
+"""How much of an unembedding bias may be left when it is written as the bias of the norm before it."""
+
+
+def weight_file(folder: Path) -> Path:
+    """The one file with the model's state. Raises RunnerError when there is none, or a choice."""
+    found = [path for ending in ("*final.pth", "*.safetensors") for path in sorted(folder.glob(ending))]
+    if len(found) != 1:
+        said = ", ".join(path.name for path in found) or "none"
+        raise RunnerError(f"{folder} should hold one file *final.pth or *.safetensors and holds {said}.")
+    return found[0]
+
+
+def read_state(file: Path) -> dict[str, Tensor]:
+    """The tensors of a state, in float32. Raises RunnerError when the file is damaged or holds anything else."""
+    if file.suffix == ".safetensors":
+        state = read_tensors(file)
+    else:
+        try:
+            state = torch.load(file, map_location="cpu", weights_only=True)
+        except (RuntimeError, pickle.UnpicklingError, EOFError, OSError, ValueError) as error:
+            reason = str(error).splitlines()[0]
+            raise RunnerError(f"{file} cannot be read as a file of tensors: {reason}. Fetch it again.") from error
+    if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
+        raise RunnerError(f"{file} does not hold a table of tensors.")
+    return {name: value.float() for name, value in state.items() if not name.endswith(BUFFERS)}
+
+
+def weights_from_state(state: Mapping[str, Tensor], config: ModelConfig, file: Path) -> dict[str, Tensor]:
+    """Our weights of a state whose names and shapes are exactly those of its config.
+
+    A model whose LayerNorms are folded into the matrices after them gets gains of one; an unembedding bias,
+    which folding leaves, becomes the bias of the last norm. Raises RunnerError for a tensor that is missing,
+    extra or of another shape, and for an unembedding bias that no such bias gives.
+    """
+    shapes = lens_shapes(config)
+    folded = not any(name.endswith(NORMS) for name in state)
+    if folded:
+        shapes = {name: shape for name, shape in shapes.items() if not name.endswith(NORMS)}
+    _refuse_misfits(state, shapes, file)
+    gains = {name: torch.ones(shape) if name.endswith(".w") else torch.zeros(shape) for name, shape in _norms(config)}
+    weights = from_lens({**gains, **state}, config)
+    bias_V = state.get("unembed.b_U")
+    if bias_V is not None and bias_V.any():
+        weights["final_norm.bias"] = weights["final_norm.bias"] + _as_norm_bias(bias_V, state["unembed.W_U"], file)
+    return weights
+
+
+def _norms(config: ModelConfig) -> list[tuple[str, tuple[int, ...]]]:
+    return [(name, shape) for name, shape in lens_shapes(config).items() if name.endswith(NORMS)]
+
+
+def _refuse_misfits(state: Mapping[str, Tensor], shapes: Shapes, file: Path) -> None:
+    missing = sorted(shapes.keys() - state.keys() - {"unembed.b_U"})
+    if missing:
+        raise RunnerError(f"{file} lacks {missing[0]}, which should be of shape {shapes[missing[0]]}.")
+    for name, tensor in state.items():
+        if name not in shapes:
+            raise RunnerError(f"{file} holds {name} of shape {tuple(tensor.shape)}, which its config has no place for.")
+        if tuple(tensor.shape) != shapes[name]:
+            raise RunnerError(f"{file} holds {name} of shape {tuple(tensor.shape)}; its config wants {shapes[name]}.")
+
+
+def _as_norm_bias(bias_V: Tensor, unembed_DV: Tensor, file: Path) -> Tensor:
+    """The bias of the last norm that the unembedding turns into `bias_V`; folding made it from one."""
+    solved_D: Tensor = torch.linalg.lstsq(unembed_DV.T.double(), bias_V.double()[:, None]).solution[:, 0]
+    error = (solved_D @ unembed_DV.double() - bias_V.double()).abs().max().item()
+    if error > LARGEST_BIAS_ERROR * max(1.0, bias_V.abs().max().item()):
+        raise RunnerError(
+            f"{file} holds unembed.b_U of shape {tuple(bias_V.shape)}, a bias of the logits that did not come from "
+            f"folding (it is off by {error:.3g}). Our models have no such bias, so it cannot be imported."
+        )
+    return solved_D.float()

@@ -1,0 +1,24 @@
+"""What the person who imports a model says of it, since its files do not."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from model_runner.errors import RunnerError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    tokenizer: Path | None = None
+    """The model's tokenizer.json, where it does not lie beside the weights."""
+    context: int | None = None
+    """Tokens that it is read with at a time; None means its own, or 1,024 where that is more."""
+    condition: str | None = None
+    """What its units do, where its config does not name it."""
+    seed: int = 0
+    train_tokens: int = 0
+
+    def __post_init__(self) -> None:
+        if self.context is not None and self.context < 2:
+            raise RunnerError(f"A context of {self.context} tokens has no room for text after BOS; give at least 2.")
+        if self.train_tokens < 0:
+            raise RunnerError(f"{self.train_tokens} training tokens are fewer than none; leave the option out.")
