@@ -1,7 +1,7 @@
 """Freezing: the draw is made, every item is rendered once, and all are padded to one length."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ def freeze(
     allocation = draw(secret, design, [arm.offer for arm in arms])
     fragments = _padded(
         {
-            item.code: render_item(snippets_of(arms[item.unit.arm], item), design.tokens, design.wide_tokens)
+            item.code: _render(arms[item.unit.arm], item, design)
             for item in watch(allocation.items, len(allocation.items))
         }
     )
@@ -56,7 +56,11 @@ def freeze(
 def plan_for(conditions: set[str], *, simulated: bool) -> dict[str, Any]:
     """The plan of the analysis with its defaults: the paper's rules, GELU as the baseline where there is one."""
     plan = Plan(baseline="gelu" if "gelu" in conditions else min(conditions), simulated=simulated)
-    return asdict(plan) | {"excluded_raters": sorted(plan.excluded_raters)}
+    return plan.as_dict()
+
+
+def _render(arm: Arm, item: DrawnItem, design: Design) -> Fragments:
+    return render_item(snippets_of(arm, item, design.wide_tokens), design.tokens, design.wide_tokens)
 
 
 def _padded(fragments: dict[str, Fragments]) -> dict[str, Fragments]:

@@ -69,8 +69,11 @@ def listed(runs_dir: Path) -> list[tuple[str, RunInfo]]:
     return found
 
 
-def snippets_of(arm: Arm, item: DrawnItem) -> list[Shown]:
-    """The snippets of an item in the order they are shown, each on the scale of its own neuron's maximum."""
+def snippets_of(arm: Arm, item: DrawnItem, reach: int) -> list[Shown]:
+    """The snippets of an item in the order they are shown, each on the scale of its own neuron's maximum.
+
+    Of a long context only `reach` tokens on each side of the peak are read; more is never shown.
+    """
     ranks = range(len(item.order))
     neurons = item.neurons if len(item.neurons) > 1 else item.neurons * len(ranks)
     by_neuron = {
@@ -79,7 +82,7 @@ def snippets_of(arm: Arm, item: DrawnItem) -> list[Shown]:
     chosen = [
         (by_neuron[neuron][rank], by_neuron[neuron][0].value) for neuron, rank in zip(neurons, ranks, strict=True)
     ]
-    return [_shown(arm.run, *chosen[rank]) for rank in item.order]
+    return [_shown(arm.run, *chosen[rank], reach) for rank in item.order]
 
 
 def _open(folder: Path) -> Run:
@@ -122,14 +125,15 @@ def _arm(run: Run, snippets: int) -> Arm:
     return Arm(run, ["".join(layer) for layer in letters], rows)
 
 
-def _shown(run: Run, snippet: Snippet, top: float) -> Shown:
-    tokens = snippet.tokens_W.tolist()
+def _shown(run: Run, snippet: Snippet, top: float, reach: int) -> Shown:
+    first, last = max(0, snippet.peak - reach), min(len(snippet.tokens_W), snippet.peak + reach + 1)
+    tokens = snippet.tokens_W[first:last].tolist()
     kept = [at for at, token in enumerate(tokens) if token not in run.specials]
-    activations = snippet.activations_W / np.float32(top)
+    activations = snippet.activations_W[first:last] / np.float32(top)
     return Shown(
         texts=[run.token_bytes(tokens[at]) for at in kept],
         activations=activations[kept].tolist(),
-        peak=kept.index(snippet.peak),
-        document_start=snippet.document_start,
-        document_end=snippet.document_end,
+        peak=kept.index(snippet.peak - first),
+        document_start=snippet.document_start and first == 0,
+        document_end=snippet.document_end and last == len(snippet.tokens_W),
     )
