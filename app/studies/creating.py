@@ -1,6 +1,7 @@
 """Writing a frozen study down: its tables hold the items, and, encrypted, which neuron each of them is."""
 
 import secrets
+from contextlib import suppress
 from typing import Any
 
 from sqlalchemy import insert, select, update
@@ -60,7 +61,8 @@ def sealing_key(session: Session, settings: Settings) -> bytes:
     """The key of all studies. Made with the first one; afterwards it must be there, and be the same."""
     newest = session.execute(select(Study.code, Study.sealed_secret).order_by(Study.id.desc()).limit(1)).first()
     if newest is None and not settings.key_file.exists():
-        return create_key(settings.key_file)
+        with suppress(FileExistsError):  # another first study was quicker
+            return create_key(settings.key_file)
     key = load_key(settings.key_file)
     if newest is not None:
         decrypt(key, newest.sealed_secret, secret_context(newest.code))

@@ -75,11 +75,10 @@ def locked_study(session: Session, code: str) -> Study:
 
 def list_studies(session: Session) -> list[Listed]:
     """All studies, the newest first."""
-    studies = session.scalars(select(Study).order_by(Study.id.desc())).all()
-    return [
-        Listed(study=study, done=count_verdicts(session, study), wanted=count_wanted(session, study))
-        for study in studies
-    ]
+    wanted = select(func.sum(Seat.share)).where(Seat.study_id == Study.id).correlate(Study).scalar_subquery()
+    done = _count_assignments(AssignmentState.RATED).where(Rater.study_id == Study.id).correlate(Study)
+    statement = select(Study, done.scalar_subquery(), wanted).order_by(Study.id.desc())
+    return [Listed(study=study, done=done, wanted=wanted) for study, done, wanted in session.execute(statement)]
 
 
 def progress(session: Session, settings: Settings, study: Study) -> Progress:
@@ -110,17 +109,17 @@ def finished_on(missing: int, days: list[tuple[date, int]]) -> date | None:
 
 
 def count_wanted(session: Session, study: Study) -> int:
-    places = select(func.coalesce(func.sum(Item.capacity), 0))
-    return session.scalars(places.where(Item.study_id == study.id, Item.phase == Phase.RATING)).one()
+    """Every place of every item, which are the shares of the seats: a few rows, however large the study."""
+    return session.scalars(select(func.sum(Seat.share)).where(Seat.study_id == study.id)).one() or 0
 
 
 def count_verdicts(session: Session, study: Study) -> int:
     """Places that are filled; verdicts beyond an item's places are kept and not counted."""
-    return session.scalars(_count_assignments(study, AssignmentState.RATED)).one()
+    return session.scalars(_count_assignments(AssignmentState.RATED).where(Rater.study_id == study.id)).one()
 
 
 def count_held(session: Session, study: Study) -> int:
-    return session.scalars(_count_assignments(study, AssignmentState.HELD)).one()
+    return session.scalars(_count_assignments(AssignmentState.HELD).where(Rater.study_id == study.id)).one()
 
 
 def first_verdict_at(session: Session, study: Study) -> datetime | None:
@@ -140,17 +139,23 @@ def verdicts_digest(session: Session, study: Study) -> str:
 
 
 def _of_study(statement: Selected, study: Study) -> Selected:
+    """Ratings of a study, found by its raters: of them there are few, of items there may be many."""
     return (
         statement.select_from(Rating)
         .join(Assignment, Assignment.id == Rating.assignment_id)
-        .join(Item, Item.id == Assignment.item_id)
-        .where(Item.study_id == study.id)
+        .join(Rater, Rater.id == Assignment.rater_id)
+        .where(Rater.study_id == study.id)
     )
 
 
-def _count_assignments(study: Study, state: AssignmentState) -> Select[int]:
-    counted = select(func.count()).select_from(Assignment).join(Item, Item.id == Assignment.item_id)
-    return counted.where(Item.study_id == study.id, Item.phase == Phase.RATING, Assignment.state == state)
+def _count_assignments(state: AssignmentState) -> Select[int]:
+    return (
+        select(func.count())
+        .select_from(Assignment)
+        .join(Rater, Rater.id == Assignment.rater_id)
+        .join(Item, Item.id == Assignment.item_id)
+        .where(Item.phase == Phase.RATING, Assignment.state == state)
+    )
 
 
 def _count_seats(study: Study) -> Select[int]:
