@@ -29,7 +29,7 @@ def welcome(request: Request, session: ReadSession, token: Code) -> Response:
     returning = rater_of(session, invitation) is not None
     if not returning and study_state_of(session, invitation) is not StudyState.OPEN:
         raise Conflict(actions.CLOSED)
-    return render(request, "raters/welcome.html", block="main", returning=returning, examples=EXAMPLES)
+    return render(request, "raters/welcome.html", returning=returning, examples=EXAMPLES)
 
 
 @router.post("/join/{token}")
