@@ -73,7 +73,7 @@ def test_permutation_is_fisher_for_single_verdicts() -> None:
     table = counted_study({"gelu": (21, 60), "solu_ln": (36, 60)})
     found = analyse(table, Plan(baseline="gelu", resamples=100_000), seed=1).comparisons[0].permutation
     assert found.p == pytest.approx(0.010190, abs=0.0015)
-    assert found.statistic == pytest.approx(0.25)
+    assert found.statistic == pytest.approx(0.25, abs=1e-5)  # the tie-break is in it
     assert "conditional on these raters" in found.note
 
 
