@@ -179,6 +179,7 @@ def test_the_same_study_with_its_labels_exchanged_is_the_same_bytes(
             study = make_study(session, settings, runs=runs, **DESIGN)
             told.append([_masked(sent) for sent in crawl(client, session, study).sent])
             apart.rollback()
+        session.expunge_all()
         client.cookies.clear()
     assert len(told[0]) == len(told[1]) > 200
     for one, other in zip(*told, strict=True):
