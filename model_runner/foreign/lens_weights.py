@@ -13,8 +13,8 @@ from model_runner.config import ModelConfig
 from model_runner.errors import RunnerError
 from model_runner.foreign.lens_layout import BUFFERS, NORMS, Shapes, from_lens, lens_shapes
 
-LARGEST_BIAS_ERROR = 1e-4
-"""How much of an unembedding bias may be left when it is written as the bias of the norm before it."""
+ROUNDING = 1e-5
+"""The share of an unembedding bias that may be left over when it is written as a bias of the norm before it."""
 
 
 def weight_file(folder: Path) -> Path:
@@ -45,8 +45,8 @@ def weights_from_state(state: Mapping[str, Tensor], config: ModelConfig, file: P
     """Our weights of a state whose names and shapes are exactly those of its config.
 
     A model whose LayerNorms are folded into the matrices after them gets gains of one; an unembedding bias,
-    which folding leaves, becomes the bias of the last norm. Raises RunnerError for a tensor that is missing,
-    extra or of another shape, and for an unembedding bias that no such bias gives.
+    which folding leaves, becomes one of the last norm. Raises RunnerError for a tensor that is missing, extra or
+    of another shape.
     """
     shapes = lens_shapes(config)
     folded = not any(name.endswith(NORMS) for name in state)
@@ -57,7 +57,13 @@ def weights_from_state(state: Mapping[str, Tensor], config: ModelConfig, file: P
     weights = from_lens({**gains, **state}, config)
     bias_V = state.get("unembed.b_U")
     if bias_V is not None and bias_V.any():
-        weights["final_norm.bias"] = weights["final_norm.bias"] + _as_norm_bias(bias_V, state["unembed.W_U"], file)
+        if not folded:
+            raise RunnerError(
+                f"{file} holds unembed.b_U of shape {tuple(bias_V.shape)}, which is not zero, beside unfolded norms; "
+                "our models have no bias of the logits. Fold the norms first."
+            )
+        norm_bias_D, unembed_DV = _absorb(bias_V, state["unembed.W_U"])
+        weights |= {"final_norm.bias": norm_bias_D, "unembed.weight": unembed_DV.T.contiguous()}
     return weights
 
 
@@ -76,13 +82,18 @@ def _refuse_misfits(state: Mapping[str, Tensor], shapes: Shapes, file: Path) -> 
             raise RunnerError(f"{file} holds {name} of shape {tuple(tensor.shape)}; its config wants {shapes[name]}.")
 
 
-def _as_norm_bias(bias_V: Tensor, unembed_DV: Tensor, file: Path) -> Tensor:
-    """The bias of the last norm that the unembedding turns into `bias_V`; folding made it from one."""
-    solved_D: Tensor = torch.linalg.lstsq(unembed_DV.T.double(), bias_V.double()[:, None]).solution[:, 0]
-    error = (solved_D @ unembed_DV.double() - bias_V.double()).abs().max().item()
-    if error > LARGEST_BIAS_ERROR * max(1.0, bias_V.abs().max().item()):
-        raise RunnerError(
-            f"{file} holds unembed.b_U of shape {tuple(bias_V.shape)}, a bias of the logits that did not come from "
-            f"folding (it is off by {error:.3g}). Our models have no such bias, so it cannot be imported."
-        )
-    return solved_D.float()
+def _absorb(bias_V: Tensor, unembed_DV: Tensor) -> tuple[Tensor, Tensor]:
+    """A bias of the last norm, and an unembedding, that give the logits this bias and this unembedding give.
+
+    Folding made the bias from one of the norm, which is found again where the unembedding is as folding left
+    it. Where it was centred afterwards, what is left goes into the unembedding: the norm's numbers sum to zero
+    before its bias, so a number added to a token's whole column is felt only times the sum of that bias, one.
+    """
+    unembed, bias = unembed_DV.double(), bias_V.double()
+    solved_D: Tensor = torch.linalg.lstsq(unembed.T, bias[:, None]).solution[:, 0]
+    left_V = bias - solved_D @ unembed
+    if left_V.abs().max() <= ROUNDING * bias.abs().max():
+        return solved_D.float(), unembed_DV
+    solved_D = solved_D + (1 - solved_D.sum()) / len(solved_D)
+    left_V = bias - solved_D @ unembed
+    return solved_D.float(), (unembed + left_V).float()

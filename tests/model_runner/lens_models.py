@@ -53,8 +53,11 @@ def random_state(act_fn: str = "solu_ln", seed: int = 0) -> State:
     return {name: torch.randn(shape, generator=generator) * 0.5 for name, shape in shapes.items()}
 
 
-def folded(state: State) -> State:
-    """The same model with every LayerNorm's gain and bias put into the matrices after it."""
+def folded(state: State, centred: bool) -> State:
+    """The same model with every LayerNorm's gain and bias put into the matrices after it.
+
+    `centred` takes from these matrices what a LayerNorm's output, whose sum is zero, never meets.
+    """
     after = {name: value.clone() for name, value in state.items()}
     for layer in range(LAYERS):
         block = f"blocks.{layer}."
@@ -68,7 +71,15 @@ def folded(state: State) -> State:
                 after[block + matrix] = after[f"{block}{norm}.w"][:, None] * after[block + matrix]
     after["unembed.b_U"] = after["ln_final.b"] @ after["unembed.W_U"]
     after["unembed.W_U"] = after["ln_final.w"][:, None] * after["unembed.W_U"]
-    return {name: value for name, value in after.items() if ".ln" not in name and not name.startswith("ln_final")}
+    left = {name: value for name, value in after.items() if ".ln" not in name and not name.startswith("ln_final")}
+    return (
+        {name: _centred(name, value, "blocks.0.mlp.ln.w" in state) for name, value in left.items()} if centred else left
+    )
+
+
+def _centred(name: str, value: Tensor, norm_before_out: bool) -> Tensor:
+    reading = (".W_Q", ".W_K", ".W_V", ".W_in", ".W_U") + ((".W_out",) if norm_before_out else ())
+    return value - value.mean(dim=-2, keepdim=True) if name.endswith(reading) else value
 
 
 def save_state(folder: Path, config: dict[str, Any], state: State, tokenizer: Path) -> Path:
