@@ -3,11 +3,12 @@
 import sys
 from collections.abc import Callable
 
-from benchmarks import bootstrap, collect_vs_bare, coverage
+from benchmarks import bootstrap, collect_all_vs_bare, collect_vs_bare, coverage
 from benchmarks.outcome import Outcome
 
 BENCHMARKS: dict[str, Callable[[], Outcome]] = {
     collect_vs_bare.NAME: collect_vs_bare.measure,
+    collect_all_vs_bare.NAME: collect_all_vs_bare.measure,
     bootstrap.NAME: bootstrap.measure,
     coverage.NAME: coverage.measure,
 }

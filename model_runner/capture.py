@@ -2,7 +2,7 @@
 
 # Shape suffixes: B contexts of a block, R of them with rankable tokens, T tokens of a context, F units,
 # E candidates, S sides of the LayerNorm, W tokens of a window.
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,30 +12,34 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from model_runner.contexts import Block
-from model_runner.subject import After
 from model_runner.top import TopLists, empty_lists
 from model_runner.waiting import Waiting, empty_waiting, reserve, settle, windows_of
 
 ClusterOf = Callable[[int, NDArray[np.int64]], NDArray[np.int64]]
 """The near-duplicate cluster of each of these positions of a document."""
 
+AfterOf = Callable[[int], Tensor]
+"""What the post-activation LayerNorm makes of a row of the block: (tokens without padding, units)."""
+
 
 @dataclass
 class Gathered:
-    """All that is known so far of one layer's units."""
+    """What excites some units most so far; with `sign` -1, what drives them lowest."""
 
+    sign: int
     lists: TopLists
     waiting: Waiting
     finite_F: NDArray[np.bool_]
-    """No NaN and no infinity was seen at a peak."""
+    """No peak was a NaN or an infinity."""
     constant_F: NDArray[np.bool_]
     """Every rankable token had the value `first_F`."""
     first_F: NDArray[np.float32]
     """The value at the first rankable token; NaN before one is seen."""
 
 
-def nothing_gathered(units: int, kept: int, window: int, sides: int) -> Gathered:
+def nothing_gathered(units: int, kept: int, window: int, sides: int, sign: int = 1) -> Gathered:
     return Gathered(
+        sign=sign,
         lists=empty_lists(units, kept, window, sides),
         waiting=empty_waiting(units, window, sides),
         finite_F=np.ones(units, np.bool_),
@@ -46,7 +50,7 @@ def nothing_gathered(units: int, kept: int, window: int, sides: int) -> Gathered
 
 @torch.inference_mode()
 def gather(
-    gathered: Gathered, acts_BTF: Tensor, block: Block, cluster_of: ClusterOf, after: After | None = None
+    gathered: Gathered, acts_BTF: Tensor, block: Block, cluster_of: ClusterOf, after: AfterOf | None = None
 ) -> None:
     """Take what may enter the lists from a block's float32 activations, which are only read.
 
@@ -55,15 +59,16 @@ def gather(
     rows_R = np.flatnonzero(block.rankable_BT.any(axis=1))
     if not len(rows_R):
         return
-    ranked = [_ranked(acts_BTF[row], block.rankable_BT[row]) for row in rows_R]
-    best_RF = torch.stack([acts_TF.amax(dim=0) for acts_TF in ranked]).numpy(force=True)
+    ranked = [ranked_tokens(acts_BTF[row], block.rankable_BT[row]) for row in rows_R]
+    highest = [acts_TF.amax(dim=0) if gathered.sign > 0 else -acts_TF.amin(dim=0) for acts_TF in ranked]
+    best_RF = torch.stack(highest).numpy(force=True)
     gathered.finite_F &= np.isfinite(best_RF).all(axis=0)
     _watch_constant(gathered, ranked)
     passes_RF = _passes(gathered.lists, best_RF, block.document_B[rows_R])
     for first, last in _fitting(gathered, block.document_B[rows_R], passes_RF.sum(axis=1)):
         rows_E, units_E = np.nonzero(passes_RF[first:last])
         values_E = best_RF[first:last][rows_E, units_E]
-        _add(gathered.waiting, acts_BTF, block, rows_R[first:last][rows_E], units_E, values_E, cluster_of, after)
+        _add(gathered, acts_BTF, block, rows_R[first:last][rows_E], units_E, values_E, cluster_of, after)
 
 
 def _fitting(
@@ -80,7 +85,7 @@ def _fitting(
         first = last
 
 
-def _ranked(acts_TF: Tensor, rankable_T: NDArray[np.bool_]) -> Tensor:
+def ranked_tokens(acts_TF: Tensor, rankable_T: NDArray[np.bool_]) -> Tensor:
     """The rankable tokens of one context: a view, unless a special token stands among them."""
     places = np.flatnonzero(rankable_T)
     first, last = int(places[0]), int(places[-1])
@@ -112,34 +117,33 @@ def _watch_constant(gathered: Gathered, ranked: list[Tensor]) -> None:
 
 
 def _add(
-    waiting: Waiting,
+    gathered: Gathered,
     acts_BTF: Tensor,
     block: Block,
     rows_E: NDArray[np.int64],
     units_E: NDArray[np.int64],
     values_E: NDArray[np.float32],
     cluster_of: ClusterOf,
-    after: After | None,
+    after: AfterOf | None,
 ) -> None:
     """Candidates of some contexts, ordered by context. Their windows are copied here, and only theirs."""
-    found = reserve(waiting, len(rows_E))
+    found = reserve(gathered.waiting, len(rows_E))
     found.unit_E[:], found.value_E[:] = units_E, values_E
     found.document_E[:], found.start_E[:] = block.document_B[rows_E], block.start_B[rows_E]
     windows_ESW = windows_of(found)
     rows, firsts = np.unique(rows_E, return_index=True)
     parts = [slice(*ends) for ends in pairwise([*firsts.tolist(), len(rows_E)])]
     for row, part in zip(rows.tolist(), parts, strict=True):
-        _copy_windows(windows_ESW[part], acts_BTF[row, : block.length_B[row]], units_E[part], after)
-    peaks_EW = (windows_ESW[:, 0] == values_E[:, None]) & block.rankable_BT[rows_E]
+        sides = [acts_BTF[row, : block.length_B[row]], *([] if after is None else [after(row)])]
+        _copy_windows(windows_ESW[part], sides, units_E[part])
+    peaks_EW = (windows_ESW[:, 0] == gathered.sign * values_E[:, None]) & block.rankable_BT[rows_E]
     found.peak_E[:] = peaks_EW.argmax(axis=1)
     for row, part in zip(rows.tolist(), parts, strict=True):
         positions_E = found.start_E[part] + found.peak_E[part] - 1
         found.cluster_E[part] = cluster_of(int(block.document_B[row]), positions_E)
 
 
-def _copy_windows(
-    windows_ESW: NDArray[np.float32], acts_TF: Tensor, units_E: NDArray[np.int64], after: After | None
-) -> None:
-    columns = torch.from_numpy(units_E).to(acts_TF.device)
-    for side, side_TF in enumerate([acts_TF] if after is None else [acts_TF, after(acts_TF)]):
-        windows_ESW[:, side, : len(acts_TF)] = side_TF.index_select(1, columns).numpy(force=True).T
+def _copy_windows(windows_ESW: NDArray[np.float32], sides: Sequence[Tensor], units_E: NDArray[np.int64]) -> None:
+    columns = torch.from_numpy(units_E).to(sides[0].device)
+    for side, side_TF in enumerate(sides):
+        windows_ESW[:, side, : len(side_TF)] = side_TF.index_select(1, columns).numpy(force=True).T

@@ -106,6 +106,9 @@ def _collect_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kept", type=int, default=20, help="snippets kept for each neuron (default: 20)")
     parser.add_argument("--tokens", type=int, help="stop after the document that reaches so many (default: all)")
     parser.add_argument("--window", type=int, help="tokens in a context, BOS included (default: the model's)")
+    parser.add_argument("--complete", action="store_true", help="also the lowest activations and the histogram")
+    parser.add_argument("--directions", type=int, default=0, help="random directions in each layer (default: 0)")
+    parser.add_argument("--directions-seed", type=int, default=0, help="of the random directions (default: 0)")
     parser.add_argument("--block", type=int, help="contexts that go through the model together (default: 2048 tokens)")
     parser.add_argument("--device", default="cpu", help="where the model runs: cpu, cuda, cuda:1 (default: cpu)")
 

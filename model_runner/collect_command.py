@@ -20,6 +20,9 @@ def run(options: argparse.Namespace) -> None:
         window=options.window,
         tokens=options.tokens,
         block=options.block,
+        complete=options.complete,
+        directions=options.directions,
+        directions_seed=options.directions_seed,
         device=options.device,
     )
     info = collect(load_subject(options.checkpoint), open_corpus(options.corpus), options.out, config)

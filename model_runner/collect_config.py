@@ -28,6 +28,11 @@ class CollectConfig:
     """Stop at the document in which this many tokens are reached; None means the whole split."""
     block: int | None = None
     """Contexts that go through the model together; it changes the last bits of activations, no more."""
+    complete: bool = False
+    """Also the lowest activations, the exact histogram, moments and extremes."""
+    directions: int = 0
+    """Random directions collected like neurons, in each layer."""
+    directions_seed: int = 0
     device: str = "cpu"
 
     def __post_init__(self) -> None:
@@ -35,6 +40,9 @@ class CollectConfig:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise RunnerError(f"{name} is {value}; it must be at least 1.")
+        for name in ("directions", "directions_seed"):
+            if getattr(self, name) < 0:
+                raise RunnerError(f"{name} is {getattr(self, name)}; it must be at least 0.")
         if self.split not in SPLITS:
             raise RunnerError(f'There is no split "{self.split}"; the splits are {", ".join(SPLITS)}.')
         if self.parts is not None and not self.parts:
@@ -53,6 +61,9 @@ class CollectSettings:
     window: int
     tokens: int | None
     block: int
+    complete: bool
+    directions: int
+    directions_seed: int
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "parts": list(self.parts)}
@@ -80,4 +91,7 @@ def settle_config(config: CollectConfig, subject: Subject, corpus: Corpus) -> Co
         window=window,
         tokens=config.tokens,
         block=config.block or max(1, BLOCK_TOKENS // window),
+        complete=config.complete,
+        directions=config.directions,
+        directions_seed=config.directions_seed,
     )

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from model_runner.capture import Gathered
 from model_runner.errors import RunnerError
+from model_runner.group import Group
 from model_runner.resume import refuse_change
 from model_runner.top import COLUMNS, Candidates, TopLists
 from model_runner.waiting import fill, reserve
@@ -26,17 +28,18 @@ STATE_NAME = "collecting.npz"
 PARTIAL_NAME = "collecting.npz.partial"
 STATE_FORMAT = 1
 WATCHED = ("finite_F", "constant_F", "first_F")
+SPREAD = ("sum_F", "squares_F", "least_F", "greatest_F")
 
 
-def save_state(folder: Path, settings: Mapping[str, Any], next_block: int, gathered: Sequence[Gathered]) -> None:
+def save_state(folder: Path, settings: Mapping[str, Any], next_block: int, groups: Sequence[Group]) -> None:
     """Write the state. The candidates still waiting must be those of one unfinished document.
 
     Raises RunnerError when the disk is full or the folder cannot be written; the state before is kept.
     """
     about = {"format": STATE_FORMAT, "settings": settings, "next_block": next_block}
     arrays = {"about": np.frombuffer(json.dumps(about).encode(), np.uint8)}
-    for number, part in enumerate(gathered):
-        arrays |= {f"{number}/{name}": array for name, array in _arrays(part)}
+    for number, group in enumerate(groups):
+        arrays |= {f"{number}/{name}": array for name, array in _group_arrays(group)}
     partial = folder / PARTIAL_NAME
     try:
         with partial.open("wb") as file:
@@ -51,6 +54,14 @@ def save_state(folder: Path, settings: Mapping[str, Any], next_block: int, gathe
         ) from error
 
 
+def _group_arrays(group: Group) -> Iterator[tuple[str, NDArray[Any]]]:
+    for number, gathered in enumerate(group.gathered):
+        yield from ((f"{number}/{name}", array) for name, array in _arrays(gathered))
+    if group.spread is not None:
+        yield "spread/counts_HF", group.spread.counts_HF.numpy(force=True)
+        yield from ((f"spread/{name}", getattr(group.spread, name)) for name in SPREAD)
+
+
 def _arrays(gathered: Gathered) -> Iterator[tuple[str, NDArray[Any]]]:
     yield from ((name, getattr(gathered, name)) for name in WATCHED)
     yield from ((field.name, getattr(gathered.lists, field.name)) for field in fields(TopLists))
@@ -59,8 +70,8 @@ def _arrays(gathered: Gathered) -> Iterator[tuple[str, NDArray[Any]]]:
     yield "held/windows_ESW", held.windows_PSW[: len(held)]
 
 
-def load_state(folder: Path, settings: Mapping[str, Any], gathered: Sequence[Gathered]) -> int:
-    """Put the saved arrays into `gathered`, which is fresh, and return the number of the next block.
+def load_state(folder: Path, settings: Mapping[str, Any], groups: Sequence[Group]) -> int:
+    """Put the saved arrays into `groups`, which are fresh, and return the number of the next block.
 
     Without a state that is 0. Raises RunnerError when the state is damaged or belongs to other settings.
     """
@@ -71,8 +82,8 @@ def load_state(folder: Path, settings: Mapping[str, Any], gathered: Sequence[Gat
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             about = json.loads(stored["about"].tobytes())
             _refuse_change(path, about, settings)
-            for number, part in enumerate(gathered):
-                _restore(part, {name: stored[f"{number}/{name}"] for name, _ in _arrays(part)})
+            for number, group in enumerate(groups):
+                _restore_group(group, {name: stored[f"{number}/{name}"] for name, _ in _group_arrays(group)})
     except (zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError, OSError) as error:
         raise RunnerError(
             f"{path} is damaged ({error}). Delete it to collect from the beginning, or restore it from a copy."
@@ -84,6 +95,15 @@ def _refuse_change(path: Path, about: Mapping[str, Any], settings: Mapping[str, 
     if about["format"] != STATE_FORMAT:
         raise RunnerError(f"{path} has format {about['format']}, and this program knows {STATE_FORMAT}. Delete it.")
     refuse_change(about["settings"], dict(settings), path.parent)
+
+
+def _restore_group(group: Group, arrays: Mapping[str, NDArray[Any]]) -> None:
+    for number, gathered in enumerate(group.gathered):
+        _restore(gathered, {name: arrays[f"{number}/{name}"] for name, _ in _arrays(gathered)})
+    if group.spread is not None:
+        group.spread.counts_HF.copy_(torch.from_numpy(arrays["spread/counts_HF"]))
+        for name in SPREAD:
+            getattr(group.spread, name)[...] = arrays[f"spread/{name}"]
 
 
 def _restore(gathered: Gathered, arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -6,6 +6,7 @@ a few headers, one neuron costs microseconds. Format 1:
 run.json                    what was collected (RunInfo), and the shape, type and digest of every array
 units.npy                   a row a unit (UNIT)
 token_bytes.npy, token_offsets.npy   the vocabulary: bytes of token t are [offsets[t], offsets[t + 1])
+histogram.npy, histogram_edges.npy, moments.npy   where they were asked for: see Spread
 SECTION.offsets.npy         rows of unit u are [offsets[u], offsets[u + 1])
 SECTION.snippets.npy        a row a snippet (ROW), best first within a unit
 SECTION.tokens.npy, SECTION.activations.npy, SECTION.after_norm.npy   snippet after snippet, a value a token
@@ -40,8 +41,19 @@ ROW = np.dtype(
         ("collapsed", "<i4"),
     ]
 )
+MOMENTS = np.dtype(
+    [
+        ("tokens", "<i8"),
+        ("mean", "<f8"),
+        ("variance", "<f8"),
+        ("density", "<f8"),  # share of the tokens above the bin around zero
+        ("least", "<f4"),
+        ("greatest", "<f4"),
+    ]
+)
 FIXED_ARRAYS = frozenset({"units", "token_bytes", "token_offsets"})
 SECTION_ARRAYS = frozenset({"offsets", "snippets", "tokens", "activations"})
+SPREAD_ARRAYS = frozenset({"histogram", "histogram_edges", "moments"})
 OPTIONAL_SECTION_ARRAYS = frozenset({"after_norm"})
 FLAT = ("tokens", "activations", "after_norm")
 
@@ -128,6 +140,22 @@ class RunInfo:
     """SHA-256 over everything else in run.json, the digests of the arrays included."""
 
 
+class Spread(NamedTuple):
+    """How the activations of one unit are spread over all rankable tokens."""
+
+    counts_B: NDArray[np.int64]
+    """Tokens in each bin."""
+    edges_B1: NDArray[np.float32]
+    """B + 1 ascending edges, the outermost infinite; an edge belongs to the bin further from zero."""
+    tokens: int
+    mean: float
+    variance: float
+    density: float
+    """Share of the tokens above the bin around zero."""
+    least: float
+    greatest: float
+
+
 class _Section(NamedTuple):
     offsets: NDArray[np.int64]
     rows: NDArray[np.void]
@@ -147,6 +175,7 @@ class Run:
     _sections: Mapping[str, _Section]
     _token_bytes: NDArray[np.uint8]
     _token_offsets: NDArray[np.int64]
+    _spread: Mapping[str, NDArray[Any]]
 
     def snippets(self, section: str, unit: int) -> list[Snippet]:
         """The snippets of the unit's row in `units`, best first.
@@ -155,9 +184,20 @@ class Run:
         """
         if section not in self._sections:
             raise RunFolderError(f'{self.folder} has no section "{section}"; it has {", ".join(self.info.sections)}.')
+        self._check_unit(unit)
+        return list(_snippets(self._sections[section], unit))
+
+    def spread(self, unit: int) -> Spread | None:
+        """The spread of the unit's activations, or None where it was not collected."""
+        self._check_unit(unit)
+        if not self._spread:
+            return None
+        numbers = self._spread["moments"][unit].item()
+        return Spread(self._spread["histogram"][unit], self._spread["histogram_edges"], *numbers)
+
+    def _check_unit(self, unit: int) -> None:
         if not 0 <= unit < len(self.units):
             raise RunFolderError(f"{self.folder} has units 0 to {len(self.units) - 1}, and no unit {unit}.")
-        return list(_snippets(self._sections[section], unit))
 
     def token_bytes(self, token_id: int) -> bytes:
         """The bytes of one token; several tokens may share a character."""
@@ -200,7 +240,8 @@ def open_run(folder: Path | str) -> Run:
     _check_lengths(folder, info, arrays)
     sections = {name: _section(arrays, name) for name in info.sections}
     vocabulary = arrays["token_bytes"], arrays["token_offsets"]
-    return Run(folder, info, arrays["units"], frozenset(info.specials), sections, *vocabulary)
+    spread = {name: arrays[name] for name in SPREAD_ARRAYS & arrays.keys()}
+    return Run(folder, info, arrays["units"], frozenset(info.specials), sections, *vocabulary, spread)
 
 
 def _read_json(folder: Path) -> dict[str, Any]:
@@ -233,6 +274,8 @@ def _info(folder: Path, raw: dict[str, Any]) -> RunInfo:
 def _check_names(folder: Path, info: RunInfo, names: set[str]) -> None:
     needed = FIXED_ARRAYS | {f"{section}.{part}" for section in info.sections for part in SECTION_ARRAYS}
     optional = {f"{section}.{part}" for section in info.sections for part in OPTIONAL_SECTION_ARRAYS}
+    if names & SPREAD_ARRAYS:
+        needed |= SPREAD_ARRAYS
     if missing := needed - names:
         raise RunFolderError(f"{folder / INFO_NAME} does not describe {', '.join(sorted(missing))}.")
     if unknown := names - needed - optional:
@@ -276,6 +319,11 @@ def _check_lengths(folder: Path, info: RunInfo, arrays: Mapping[str, NDArray[Any
         fits = all(len(array) == len(tokens) for array in flat)
         if len(offsets) != units + 1 or offsets[-1] != len(rows) or not fits:
             raise RunFolderError(f'In {folder}, the arrays of section "{section}" do not fit together.')
+    if "histogram" in arrays:
+        bins = len(arrays["histogram_edges"]) - 1
+        expected["moments"] = MOMENTS
+        if arrays["histogram"].shape != (units, bins) or arrays["moments"].shape != (units,):
+            raise RunFolderError(f"In {folder}, the histogram does not fit its edges or the units.")
     for name, dtype in expected.items():
         if arrays[name].dtype != dtype:
             raise RunFolderError(f"{folder / name}.npy has columns that this program does not know.")

@@ -43,12 +43,25 @@ class Vocabulary:
     """V + 1: the bytes of token t are [token_offsets[t], token_offsets[t + 1])."""
 
 
+@dataclass(frozen=True)
+class SpreadArrays:
+    """How the activations of U units are spread over B bins."""
+
+    histogram: NDArray[np.int64]
+    """(U, B) tokens."""
+    histogram_edges: NDArray[np.float32]
+    """(B + 1,) ascending."""
+    moments: NDArray[np.void]
+    """(U,) rows of `run_folder.MOMENTS`."""
+
+
 def write_run(
     folder: Path,
     info: RunInfo,
     units: NDArray[np.void],
     sections: Mapping[str, SectionArrays],
     vocabulary: Vocabulary,
+    spread: SpreadArrays | None = None,
 ) -> RunInfo:
     """Write the folder and return the info with its sections, format and digest filled in.
 
@@ -57,7 +70,7 @@ def write_run(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / INFO_NAME).unlink(missing_ok=True)
-        described = _write_arrays(folder, units, sections, vocabulary)
+        described = _write_arrays(folder, _named(units, sections, vocabulary, spread))
     except OSError as error:
         raise RunnerError(f"{folder} could not be written: {error.strerror}. Make room and run it again.") from error
     info = replace(info, sections=list(sections), format=FORMAT, digest="")
@@ -67,16 +80,24 @@ def write_run(
     return info
 
 
-def _write_arrays(
-    folder: Path, units: NDArray[np.void], sections: Mapping[str, SectionArrays], vocabulary: Vocabulary
-) -> dict[str, dict[str, Any]]:
-    arrays: dict[str, NDArray[Any]] = {"units": units, **_arrays(vocabulary)}
+def _named(
+    units: NDArray[np.void],
+    sections: Mapping[str, SectionArrays],
+    vocabulary: Vocabulary,
+    spread: SpreadArrays | None,
+) -> dict[str, NDArray[Any]]:
+    """All arrays by the names of their files."""
+    named: dict[str, NDArray[Any]] = {"units": units, **_arrays(vocabulary)}
     for name, section in sections.items():
-        arrays |= {f"{name}.{part}": array for part, array in _arrays(section).items()}
-    return {name: _write_array(folder / f"{name}.npy", array) for name, array in arrays.items()}
+        named |= {f"{name}.{part}": array for part, array in _arrays(section).items()}
+    return named if spread is None else named | _arrays(spread)
 
 
-def _arrays(record: SectionArrays | Vocabulary) -> dict[str, NDArray[Any]]:
+def _write_arrays(folder: Path, named: Mapping[str, NDArray[Any]]) -> dict[str, dict[str, Any]]:
+    return {name: _write_array(folder / f"{name}.npy", array) for name, array in named.items()}
+
+
+def _arrays(record: SectionArrays | Vocabulary | SpreadArrays) -> dict[str, NDArray[Any]]:
     """The arrays of a record by name, the absent ones left out."""
     named = ((field.name, getattr(record, field.name)) for field in fields(record))
     return {name: array for name, array in named if array is not None}

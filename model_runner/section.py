@@ -11,7 +11,7 @@ from model_runner.contexts import read_context
 from model_runner.corpus.store import Corpus
 from model_runner.run_folder import ROW, STATES
 from model_runner.run_writer import SectionArrays
-from model_runner.top import EMPTY, TopLists
+from model_runner.top import EMPTY
 
 
 def unit_states(gathered: Gathered, kept: int) -> NDArray[np.uint8]:
@@ -33,11 +33,14 @@ def shown(gathered: Gathered) -> NDArray[np.bool_]:
     """Which places (F, K) of the lists are snippets.
 
     A unit that fires somewhere shows firings alone: its zeros and negative values would be arbitrary text.
-    A unit that never rises above zero keeps its highest; a dead or broken one has nothing to show.
+    A unit that never rises above zero keeps its highest; a dead or broken one has nothing to show. Among
+    the lowest, only what is below zero is shown.
     """
     value_FK = gathered.lists.value_FK
-    fires_F1 = value_FK[:, :1] > 0
-    shown_FK: NDArray[np.bool_] = (value_FK != EMPTY) & ((value_FK > 0) | ~fires_F1)
+    beyond_zero_FK = value_FK > 0
+    if gathered.sign > 0:
+        beyond_zero_FK |= ~beyond_zero_FK[:, :1]
+    shown_FK: NDArray[np.bool_] = (value_FK != EMPTY) & beyond_zero_FK
     shown_FK[gathered.constant_F | ~gathered.finite_F] = False
     return shown_FK
 
@@ -45,7 +48,7 @@ def shown(gathered: Gathered) -> NDArray[np.bool_]:
 def pack(layers: Sequence[Gathered], corpus: Corpus, window: int) -> SectionArrays:
     """The snippets of all layers' units, in the order of the layers and of the units in them."""
     counts = np.concatenate([shown(layer).sum(axis=1) for layer in layers])
-    rows = np.concatenate([_rows(layer.lists, shown(layer), corpus, window) for layer in layers])
+    rows = np.concatenate([_rows(layer, shown(layer), corpus, window) for layer in layers])
     rows["at"] = np.cumsum(rows["length"]) - rows["length"]
     activations, after_norm = _windows(layers, rows["length"])
     return SectionArrays(
@@ -57,9 +60,9 @@ def pack(layers: Sequence[Gathered], corpus: Corpus, window: int) -> SectionArra
     )
 
 
-def _rows(lists: TopLists, shown_FK: NDArray[np.bool_], corpus: Corpus, window: int) -> NDArray[np.void]:
-    rows = np.zeros(int(shown_FK.sum()), ROW)
-    rows["peak"], rows["value"] = lists.peak_FK[shown_FK], lists.value_FK[shown_FK]
+def _rows(gathered: Gathered, shown_FK: NDArray[np.bool_], corpus: Corpus, window: int) -> NDArray[np.void]:
+    lists, rows = gathered.lists, np.zeros(int(shown_FK.sum()), ROW)
+    rows["peak"], rows["value"] = lists.peak_FK[shown_FK], gathered.sign * lists.value_FK[shown_FK]
     rows["document"], rows["start"] = lists.document_FK[shown_FK], lists.start_FK[shown_FK]
     left_S = corpus.documents["length"][rows["document"]] - rows["start"]
     rows["length"] = np.minimum(left_S, window - 1) + 1

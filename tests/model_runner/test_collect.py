@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from model_runner.collect_state import STATE_NAME
 from model_runner.config import MLPName, ModelConfig
 from model_runner.contexts import cut_contexts
 from model_runner.corpus.store import Corpus
+from model_runner.directions import random_directions
 from model_runner.errors import RunnerError
 from model_runner.model import new_model
 from model_runner.run_folder import INFO_NAME, STATES, open_run
@@ -154,6 +156,76 @@ def test_the_batch_size_changes_no_snippet(checkpoint: Checkpoint, corpus: Corpu
             np.testing.assert_allclose(mine.activations_W, theirs.activations_W, rtol=1e-4, atol=1e-6)
 
 
+COMPLETE = replace(CONFIG, complete=True, directions=3, directions_seed=5)
+
+
+def test_the_lowest_activations_are_the_top_of_the_negated_ones(
+    checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path
+) -> None:
+    collect(checkpoint, corpus, tmp_path / "run", COMPLETE)
+    run = open_run(tmp_path / "run")
+    for layer in range(2):
+        documents = [made._replace(acts_TF=-made.acts_TF) for made in _in_blocks(checkpoint, corpus, layer)]
+        for index in range(checkpoint.config.hidden):
+            wanted = [entry for entry in brute_force(documents, index, CONFIG.kept) if entry.value > 0]
+            snippets = run.snippets("negative", layer * checkpoint.config.hidden + index)
+            assert [(-s.value, s.document, s.start + s.peak - 1) for s in snippets] == wanted
+            assert all(s.activations_W[s.peak] == s.value for s in snippets)
+
+
+def test_histogram_moments_and_extremes_are_exact(checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path) -> None:
+    info = collect(checkpoint, corpus, tmp_path / "run", COMPLETE)
+    run = open_run(tmp_path / "run")
+    for layer in range(2):
+        acts_NF = np.concatenate([made.acts_TF for made in _in_blocks(checkpoint, corpus, layer)])
+        for index in range(checkpoint.config.hidden):
+            spread, values = run.spread(layer * checkpoint.config.hidden + index), acts_NF[:, index]
+            assert spread is not None
+            assert spread.tokens == spread.counts_B.sum() == info.collected_tokens == len(values)
+            assert (spread.least, spread.greatest) == (values.min(), values.max())
+            assert spread.mean == pytest.approx(values.mean(dtype=np.float64), rel=1e-4, abs=1e-6)
+            assert spread.variance == pytest.approx(values.var(dtype=np.float64), rel=1e-3, abs=1e-9)
+            assert spread.density == (values >= 2.0**-40).mean()
+            edges = spread.edges_B1
+            wanted = [
+                ((values >= low) & (values < high) if high > 0 else (values > low) & (values <= high)).sum()
+                for low, high in pairwise(edges)
+                if not low < 0 < high
+            ]
+            zero = int(np.flatnonzero((edges[:-1] < 0) & (edges[1:] > 0))[0])
+            assert np.delete(spread.counts_B, zero).tolist() == wanted
+
+
+def test_directions_are_collected_like_neurons(checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path) -> None:
+    info = collect(checkpoint, corpus, tmp_path / "run", COMPLETE)
+    run = open_run(tmp_path / "run")
+    assert (info.directions, info.directions_seed) == (3, 5)
+    neurons = 2 * checkpoint.config.hidden
+    assert run.units["kind"].tolist() == [0] * neurons + [1] * 6
+    assert run.units[neurons:][["layer", "index"]].tolist() == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]
+    for unit in range(neurons, neurons + 6):
+        layer, index = int(run.units["layer"][unit]), int(run.units["index"][unit])
+        direction_F = random_directions(layer, checkpoint.config.hidden, 3, 5)[:, index]
+        for snippet in run.snippets("top", unit)[:2]:
+            tokens = torch.from_numpy(snippet.tokens_W.astype(np.int64))[None]
+            acts = list(checkpoint.model.activations(tokens))[layer][0]
+            np.testing.assert_allclose(snippet.activations_W, acts @ direction_F, rtol=1e-3, atol=1e-4)
+            after = checkpoint.model.blocks[layer].mlp.norm(acts) @ direction_F
+            np.testing.assert_allclose(snippet.after_norm_W, after, rtol=1e-3, atol=1e-3)
+            assert snippet.value == snippet.activations_W[1:].max()
+
+
+def test_what_else_is_collected_leaves_the_top_as_it_is(checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path) -> None:
+    collect(checkpoint, corpus, tmp_path / "plain", CONFIG)
+    collect(checkpoint, corpus, tmp_path / "complete", COMPLETE)
+    plain, complete = open_run(tmp_path / "plain"), open_run(tmp_path / "complete")
+    assert plain.spread(0) is None
+    assert complete.info.sections == ["top", "negative"]
+    for unit in range(len(plain.units)):
+        pairs = zip(plain.snippets("top", unit), complete.snippets("top", unit), strict=True)
+        assert all(mine.value == theirs.value and mine.document == theirs.document for mine, theirs in pairs)
+
+
 def test_capturing_changes_no_logit(checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path) -> None:
     tokens = torch.arange(WINDOW)[None] % corpus.info.vocab_size
     before = checkpoint.model(tokens)
@@ -284,7 +356,14 @@ class Stop(Exception):
     """Raised where a test wants a collection to stop."""
 
 
-def _begin(checkpoint: Checkpoint, corpus: Corpus, folder: Path, monkeypatch: pytest.MonkeyPatch, blocks: int) -> None:
+def _begin(
+    checkpoint: Checkpoint,
+    corpus: Corpus,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    blocks: int,
+    config: CollectConfig = CONFIG,
+) -> None:
     """Collect `blocks` blocks with a state after each, then stop."""
     monkeypatch.setattr(collecting, "SAVE_SECONDS", -1.0)
     real, left = collecting.read_block, [blocks]
@@ -297,18 +376,19 @@ def _begin(checkpoint: Checkpoint, corpus: Corpus, folder: Path, monkeypatch: py
 
     monkeypatch.setattr(collecting, "read_block", stopping)
     with pytest.raises(Stop):
-        collect(checkpoint, corpus, folder, CONFIG)
+        collect(checkpoint, corpus, folder, config)
     monkeypatch.setattr(collecting, "read_block", real)
 
 
-def test_resuming_from_every_block_gives_the_same_bytes(
-    checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("config", [CONFIG, COMPLETE], ids=["top", "complete"])
+def test_resuming_from_any_block_gives_the_same_bytes(
+    checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: CollectConfig
 ) -> None:
-    collect(checkpoint, corpus, tmp_path / "whole" / "run", CONFIG)
+    collect(checkpoint, corpus, tmp_path / "whole" / "run", config)
     for blocks in (1, 5, 6, 12):
         folder = tmp_path / str(blocks) / "run"
-        _begin(checkpoint, corpus, folder, monkeypatch, blocks)
-        collect(checkpoint, corpus, folder, CONFIG)
+        _begin(checkpoint, corpus, folder, monkeypatch, blocks, config)
+        collect(checkpoint, corpus, folder, config)
         assert _files(folder) == _files(tmp_path / "whole" / "run")
 
 

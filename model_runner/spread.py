@@ -1,0 +1,90 @@
+"""How a unit's activations are spread: an exact histogram, moments and extremes over all rankable tokens.
+
+The bins are the same for every unit and model: each octave of the absolute value, from 2^-40 to 2^24, in
+four equal parts, for either sign, and one bin around zero. A value's bin is read off its float32 bits. An
+edge belongs to the bin further from zero, and a value beyond the last octave to the last bin.
+"""
+
+# Shape suffixes: F units, T tokens, H bins as counted (two around zero), B bins as kept (one around zero).
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from model_runner.run_folder import MOMENTS
+
+LOWEST_OCTAVE, OCTAVES, PARTS = -40, 64, 4
+SIDE = OCTAVES * PARTS
+"""Bins of one sign; the first of them begins at 2^LOWEST_OCTAVE, what is nearer to zero is clamped to it."""
+
+
+@dataclass
+class Spread:
+    """Counts and sums so far."""
+
+    counts_HF: Tensor
+    """int64. Row s * (SIDE + 1) + b: values of sign s (1 is negative) in bin b; b = 0 is around zero."""
+    sum_F: NDArray[np.float64]
+    squares_F: NDArray[np.float64]
+    least_F: NDArray[np.float32]
+    greatest_F: NDArray[np.float32]
+
+
+def no_spread(units: int, device: torch.device) -> Spread:
+    return Spread(
+        counts_HF=torch.zeros(2 * (SIDE + 1), units, dtype=torch.int64, device=device),
+        sum_F=np.zeros(units),
+        squares_F=np.zeros(units),
+        least_F=np.full(units, np.inf, np.float32),
+        greatest_F=np.full(units, -np.inf, np.float32),
+    )
+
+
+def count(spread: Spread, acts_TF: Tensor) -> None:
+    """Add the float32 activations of some tokens."""
+    places_TF = _places(acts_TF)
+    ones = torch.ones((), dtype=torch.int64, device=places_TF.device).expand(places_TF.shape)
+    spread.counts_HF.scatter_add_(0, places_TF, ones)
+    spread.sum_F += acts_TF.sum(dim=0).numpy(force=True)
+    spread.squares_F += acts_TF.square().sum(dim=0).numpy(force=True)
+    np.fmin(spread.least_F, acts_TF.amin(dim=0).numpy(force=True), out=spread.least_F)
+    np.fmax(spread.greatest_F, acts_TF.amax(dim=0).numpy(force=True), out=spread.greatest_F)
+
+
+def _places(acts_TF: Tensor) -> Tensor:
+    """Rows of `counts_HF`. Eight bits of exponent and two of mantissa number the quarters of octaves."""
+    bits_TF = acts_TF.contiguous().view(torch.int32)
+    first = (127 + LOWEST_OCTAVE) * PARTS - 1
+    quarter_TF = (bits_TF >> 21).bitwise_and_(0x3FF).sub_(first).clamp_(0, SIDE)
+    # An arithmetic shift of the sign bit gives -1 for what is negative.
+    return quarter_TF.sub_((bits_TF >> 31).mul_(SIDE + 1)).long()
+
+
+def edges() -> NDArray[np.float32]:
+    """The B + 1 ascending edges of the kept bins; the outermost are infinite."""
+    octave = 2.0 ** np.arange(LOWEST_OCTAVE, LOWEST_OCTAVE + OCTAVES)
+    side = (octave[:, None] * (1 + np.arange(PARTS) / PARTS)).ravel()
+    return np.concatenate([[-np.inf], -side[:0:-1], [-side[0]], side, [np.inf]]).astype(np.float32)
+
+
+def histogram(spread: Spread) -> NDArray[np.int64]:
+    """Counts (F, B) in the order of `edges`."""
+    counts_FH = spread.counts_HF.T.numpy(force=True)
+    positive, negative = counts_FH[:, : SIDE + 1], counts_FH[:, SIDE + 1 :]
+    zero = positive[:, :1] + negative[:, :1]
+    return np.concatenate([negative[:, :0:-1], zero, positive[:, 1:]], axis=1)
+
+
+def moments(spread: Spread) -> NDArray[np.void]:
+    """A row of MOMENTS for each unit. The variance is that of the tokens seen, not an estimate."""
+    counts_FB = histogram(spread)
+    tokens_F = counts_FB.sum(axis=1)
+    mean_F = spread.sum_F / tokens_F
+    rows_F = np.zeros(len(counts_FB), MOMENTS)
+    rows_F["tokens"], rows_F["least"], rows_F["greatest"] = tokens_F, spread.least_F, spread.greatest_F
+    rows_F["mean"] = mean_F
+    rows_F["variance"] = np.maximum(spread.squares_F / tokens_F - mean_F**2, 0)
+    rows_F["density"] = counts_FB[:, SIDE + 1 :].sum(axis=1) / tokens_F
+    return rows_F

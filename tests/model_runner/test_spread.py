@@ -1,0 +1,40 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model_runner.spread import count, edges, histogram, moments, no_spread
+
+floats = st.floats(width=32, allow_nan=False, allow_infinity=False)
+
+
+@given(st.lists(floats, min_size=1, max_size=40))
+def test_every_value_falls_in_exactly_one_bin_and_that_one_holds_it(values: list[float]) -> None:
+    spread = no_spread(1, torch.device("cpu"))
+    for value in values:
+        count(spread, torch.tensor([[value]]))
+    counts, bounds = histogram(spread)[0], edges()
+    assert counts.sum() == len(values)
+    wanted = np.zeros(len(counts), int)
+    for value in np.array(values, np.float32):
+        # On the side below zero the lower edge is outside and the upper one inside.
+        wanted[np.searchsorted(bounds, value, side="right" if value >= 0 else "left") - 1] += 1
+    assert counts.tolist() == wanted.tolist()
+
+
+def test_edges_ascend_and_stand_at_quarters_of_octaves() -> None:
+    bounds = edges()
+    assert (np.diff(bounds[1:-1]) > 0).all()
+    assert np.isinf(bounds[[0, -1]]).all()
+    assert {1.0, 1.25, 1.5, 1.75, 2.0, -1.0, -1.25} <= set(bounds.tolist())
+    assert (bounds == -bounds[::-1]).all()
+
+
+def test_moments() -> None:
+    spread = no_spread(2, torch.device("cpu"))
+    count(spread, torch.tensor([[1.0, 0.0], [3.0, 0.0]]))
+    count(spread, torch.tensor([[-2.0, 0.0], [6.0, 0.0]]))
+    first, second = moments(spread)
+    assert first.item() == pytest.approx((4, 2.0, 8.5, 0.75, -2.0, 6.0))
+    assert second.item() == (4, 0.0, 0.0, 0.0, 0.0, 0.0)
