@@ -13,11 +13,11 @@ from torch import Tensor
 
 from model_runner.batches import Stream, pack, read_windows, windows_of_step
 from model_runner.checkpoint import TRAIN, Checkpoint, TrainRecord, load_checkpoint, save_checkpoint
-from model_runner.config import ModelConfig, TrainConfig
-from model_runner.corpus.store import Corpus
+from model_runner.config import ModelConfig, TrainConfig, config_from
+from model_runner.corpus.store import TOKENIZER, Corpus
 from model_runner.errors import RunnerError
 from model_runner.evaluate import held_out_loss, held_out_stream
-from model_runner.files import make_folder
+from model_runner.files import make_folder, write_atomically
 from model_runner.loss import next_token_loss
 from model_runner.metrics import Metrics, append_metrics, forget_metrics_after, read_metrics
 from model_runner.model import Transformer, new_model
@@ -82,7 +82,9 @@ def identity_of(model: ModelConfig, config: TrainConfig, corpus: Corpus) -> Iden
 def _identity_of_record(checkpoint: Checkpoint) -> Identity:
     record = checkpoint.train
     digests = {"corpus_digest": record.corpus_digest, "tokenizer_digest": record.tokenizer_digest}
-    return {**dataclasses.asdict(checkpoint.config), **record.train, **digests}
+    # Read as a config, so that a setting younger than the record has its default.
+    train = config_from(TrainConfig, record.train, TRAIN)
+    return {**dataclasses.asdict(checkpoint.config), **dataclasses.asdict(train), **digests}
 
 
 def _begin(model: ModelConfig, config: TrainConfig, corpus: Corpus, folder: Path, identity: Identity) -> Training:
@@ -104,6 +106,8 @@ def _train_to_the_end(training: Training, corpus: Corpus) -> None:
     done = load_state(folder, training.model, training.optimizer, training.identity) or Reached(0, 0.0)
     forget_metrics_after(folder, done.step)
     done = _run(training, done)
+    # Beside the weights, so that text can be given to a checkpoint wherever it is taken.
+    write_atomically(folder / TOKENIZER, (corpus.folder / TOKENIZER).read_bytes())
     save_checkpoint(folder, training.model, _record(training, done, corpus))
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from model_runner.errors import RunnerError
+from model_runner.files import make_folder
 from model_runner.foreign.condition import condition_of
 from model_runner.foreign.down import Hidden
 from model_runner.foreign.load import config_of, load_model, load_model_tokenizer
@@ -52,10 +53,7 @@ def import_huggingface(source: str, folder: Path, gguf_file: str | None, out: Pa
     model = load_model(folder, gguf_file)
     tokenizer = load_tokenizer(wishes.tokenizer) if wishes.tokenizer else load_model_tokenizer(folder, gguf_file)
     config = config_of(model)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunnerError(f"{out} could not be written: {error.strerror}. Choose another --out.") from error
+    make_folder(out)
     record = ForeignRecord(
         source=source,
         folder=str(folder),

@@ -9,7 +9,7 @@ import torch
 from model_runner.checkpoint import Checkpoint, TrainRecord, load_weights, save_checkpoint
 from model_runner.config import ModelConfig
 from model_runner.errors import RunnerError
-from model_runner.files import read_json, write_atomically, write_json
+from model_runner.files import make_folder, read_json, write_atomically, write_json
 from model_runner.foreign.lens_config import CONFIG, config_from_lens, lens_config
 from model_runner.foreign.lens_layout import to_lens
 from model_runner.foreign.lens_weights import read_state, weight_file, weights_from_state
@@ -34,7 +34,7 @@ def import_lens(source: str, folder: Path, out: Path, wishes: Wishes) -> Checkpo
     weights = weights_from_state(read_state(file), config, file)
     model = Transformer(config)
     load_weights(model, weights, file)
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     tokenizer = load_tokenizer(wishes.tokenizer or _tokenizer(folder))
     digest = keep_tokenizer(tokenizer, out, config.vocab_size)
     record = TrainRecord(
@@ -75,10 +75,7 @@ def export_lens(checkpoint: Checkpoint, source: Path, out: Path) -> None:
     Raises RunnerError for a model that TransformerLens has no settings for.
     """
     values = lens_config(checkpoint.config)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunnerError(f"{out} could not be written: {error.strerror}. Choose another --out.") from error
+    make_folder(out)
     write_atomically(out / WEIGHTS, _as_bytes(checkpoint.model, checkpoint.config))
     if (source / TOKENIZER).is_file():
         write_atomically(out / TOKENIZER, (source / TOKENIZER).read_bytes())

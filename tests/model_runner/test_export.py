@@ -93,5 +93,5 @@ def test_what_the_layout_cannot_say_is_refused(
 def test_a_folder_that_cannot_be_written_is_refused(corpus: Corpus, tmp_path: Path) -> None:
     ours = saved(tmp_path / "ours", corpus, small_config())
     (tmp_path / "lens").write_text("a file stands where the folder should be")
-    with pytest.raises(RunnerError, match="could not be written"):
+    with pytest.raises(RunnerError, match="could not be made"):
         export_lens(load_checkpoint(ours), ours, tmp_path / "lens")

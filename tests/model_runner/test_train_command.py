@@ -6,6 +6,7 @@ import torch
 from model_runner.checkpoint import load_checkpoint
 from model_runner.cli import main
 from model_runner.corpus.store import Corpus
+from model_runner.tokenizer import digest, load_tokenizer
 from tests.model_runner.models import small_corpus
 
 CONFIG = """
@@ -41,6 +42,8 @@ def test_training_and_evaluating(
     trained = load_checkpoint(tmp_path / "arm").train
     assert (trained.seed, trained.tokens, trained.corpus_digest) == (3, 256, corpus.info.digest)
     assert f"held-out loss {trained.val_loss:.4f}" in said
+    kept = tmp_path / "arm" / "tokenizer.json"
+    assert digest(load_tokenizer(kept)) == trained.tokenizer_digest == corpus.info.tokenizer_digest
     assert (
         main(["evaluate", "--checkpoint", str(tmp_path / "arm"), "--corpus", str(corpus.folder), "--tokens", "256"])
         == 0
