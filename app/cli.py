@@ -103,6 +103,10 @@ def _files(add: "argparse._SubParsersAction[Parser]") -> None:
     export = _named(_command(add, "export", "write every table that may leave the study now", commands.export))
     export.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     export.add_argument("--strict", action="store_true", help="exit with 1 where a table is empty")
+    back = _named(
+        _command(add, "import-ratings", "bring an export's ratings back to its study", commands.import_ratings)
+    )
+    back.add_argument("export", type=Path, metavar="EXPORT", help="the export's folder or its .zip")
     verify = _command(add, "verify", "check an exported study's seal and log, without a database", commands.verify)
     verify.add_argument("export", type=Path, metavar="EXPORT", help="its folder, its .zip or its seal.json")
 

@@ -243,6 +243,15 @@ def export(options: Options) -> int:
     return 1 if warnings and options.strict else 0
 
 
+def import_ratings(options: Options) -> None:
+    from app.reports import actions
+
+    with writing() as (session, _):
+        study = find_study(session, options.study)
+        found = actions.import_ratings(session, study, options.export, ACTOR)
+    say(f"Brought back: {found.raters} raters, {found.sittings} sittings, {found.ratings} versions of verdicts.")
+
+
 def _write(folder: Path, contents: dict[str, bytes]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
