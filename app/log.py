@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from app.clock import now
@@ -26,16 +26,17 @@ def line_hash(previous: str, line: int, at: datetime, actor: str, what: str, det
 
 def append(session: Session, study_id: int, actor: str, what: str, **detail: Any) -> Event:
     """Add a line. The study's row is locked, so that two lines never follow the same one."""
-    head = select(Study).where(Study.id == study_id).with_for_update().execution_options(populate_existing=True)
-    study = session.scalars(head).one()
+    # Not against its key, which every new row of the study refers to: two of them would wait for each other.
+    head = select(Study.log_head, Study.log_lines).where(Study.id == study_id).with_for_update(key_share=True)
+    previous, lines = session.execute(head).one()
     at = now()
-    line = study.log_lines + 1
     event = Event(
-        study_id=study_id, line=line, at=at, actor=actor, what=what, detail=detail,
-        previous=study.log_head, hash=line_hash(study.log_head, line, at, actor, what, detail),
+        study_id=study_id, line=lines + 1, at=at, actor=actor, what=what, detail=detail,
+        previous=previous, hash=line_hash(previous, lines + 1, at, actor, what, detail),
     )  # fmt: skip
-    study.log_head, study.log_lines = event.hash, line
     session.add(event)
+    grown = update(Study).where(Study.id == study_id).values(log_head=event.hash, log_lines=event.line)
+    session.execute(grown)
     session.flush()
     return event
 

@@ -62,5 +62,5 @@ def add_version(
 def record(session: Session, rater: Rater, what: str, **detail: str | int) -> None:
     """A line in the study's log. It locks the study, so from here on the study cannot close under our hands."""
     log.append(session, rater.study_id, f"rater {rater.code}", what, **detail)
-    if session.get_one(Study, rater.study_id).state is not StudyState.OPEN:
+    if session.scalars(select(Study.state).where(Study.id == rater.study_id)).one() is not StudyState.OPEN:
         raise ClosedMeanwhile(CLOSED)
