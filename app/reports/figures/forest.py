@@ -7,7 +7,7 @@ import altair as alt
 
 from app.reports.figures import series
 from app.reports.figures.drawing import Chart, Figure, Row, Size, figure
-from app.reports.names import MINUS, condition_name, points, size_name
+from app.reports.names import MINUS, condition_name, in_order, points, size_name
 from app.reports.statistics.differences import Difference
 
 STEP = 0.2  # between ticks: 20 points
@@ -16,7 +16,9 @@ TEXT_ROOM, VALUE_ROOM = 112, 34  # pixels for "+22 (10 to 32)" and for "+22" at 
 
 def forest_figure(differences: Sequence[Difference], simulated: bool = False) -> Figure:
     """Every difference with both intervals; "All sizes" is the average over sizes."""
-    shown = [row for row in differences if row.neurons.defined]
+    order = in_order((row.condition for row in differences), "")
+    known = [row for row in differences if row.neurons.defined]
+    shown = sorted(known, key=lambda row: order.index(row.condition))  # sizes stay in their order
     several = len({row.condition for row in shown}) > 1
     rows = [_row(row, several) for row in shown]
     label = f"{_title(shown)}. " + "; ".join(f"{row['row']}: {row['text']}" for row in rows) + "."

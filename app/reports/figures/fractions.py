@@ -73,7 +73,7 @@ def _lines(arms: Sequence[ArmFraction], conditions: list[str], sizes: list[int],
     y = _fraction_axis(alt.Y)
     hue, form = series.colour(conditions), series.shape(conditions)
     base = alt.Chart(series.values(rows))
-    ends, early = _line_labels(rows, conditions, sizes[-1])
+    ends, early = _line_labels(rows, raters, conditions, sizes[-1])
     beside = alt.Chart(series.values([row | {"x": sizes[-1] * 10 ** ((7 * middle + 17) * step)} for row in ends]))
     outside = alt.Chart(series.values(early))
     lines = alt.Chart(series.values(_means(rows)))
@@ -108,21 +108,25 @@ def _means(rows: Sequence[Row]) -> list[Row]:
     return [group[0] | {"fraction": sum(row["fraction"] for row in group) / len(group)} for group in groups]
 
 
-def _line_labels(rows: Sequence[Row], conditions: list[str], largest: int) -> tuple[list[Row], list[Row]]:
+def _line_labels(
+    rows: Sequence[Row], raters: Sequence[Row], conditions: list[str], largest: int
+) -> tuple[list[Row], list[Row]]:
     """Names beside the last points, moved apart; and names of lines that end earlier, clear of all marks there."""
     last = list({row["condition"]: row for row in sorted(_means(rows), key=lambda row: row["size"])}.values())
     ends = [row for row in last if row["size"] == largest]
     places = series.apart([row["fraction"] for row in ends], GAP)
     beside = [row | {"fraction": place} for row, place in zip(ends, places, strict=True)]
     early = [row for row in last if row["size"] < largest]
-    return beside, [_outside(row, rows, series.SIGNS[conditions.index(row["condition"]) % 5]) for row in early]
+    marks = [*rows, *raters]
+    return beside, [_outside(row, marks, series.SIGNS[conditions.index(row["condition"]) % 5]) for row in early]
 
 
-def _outside(row: Row, rows: Sequence[Row], sign: str) -> Row:
-    """The name below every interval of its size, or above them, led by its shape because it is far from its mark."""
-    there = [other for other in rows if other["size"] == row["size"]]
-    below: float = min(other["low"] for other in there) - GAP
-    place = below if below > GAP / 2 else max(other["high"] for other in there) + GAP
+def _outside(row: Row, marks: Sequence[Row], sign: str) -> Row:
+    """The name below every mark of its size, or above them, led by its shape because it is far from its own."""
+    there = [mark for mark in marks if mark["size"] == row["size"]]
+    below: float = min(min(mark["low"], mark["fraction"]) for mark in there) - GAP
+    above: float = max(max(mark["high"], mark["fraction"]) for mark in there) + GAP
+    place = below if below > GAP / 2 else above
     return row | {"fraction": place, "name": f"{sign} {row['name']}"}
 
 
