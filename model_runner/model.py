@@ -13,6 +13,9 @@ from model_runner.config import ModelConfig
 from model_runner.mlp import MLP, MLPS, NORM_EPS
 from model_runner.subject import After
 
+EMBEDDING_SPREADS = {"embed.weight": 0.3, "positions.weight": 0.02, "unembed.weight": 0.02}
+"""Standard deviations of the embeddings' initial numbers."""
+
 
 class Block(nn.Module):
     """Attention, then an MLP, each added to the residual stream."""
@@ -95,10 +98,11 @@ def _activate(block: Block, x_BTD: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def new_model(config: ModelConfig, seed: int) -> Transformer:
-    """A model with its initial weights; docs/decisions/ says why these.
+    """A model with its initial weights, in which every arm starts as the same function.
 
-    Each tensor is drawn from a generator of its own, seeded by `seed` and the tensor's name, so that
-    arms which share a tensor share its numbers whatever else they have.
+    What attention and MLP write is zero at first; docs/decisions/ says why. Each tensor is drawn from
+    a generator of its own, seeded by `seed` and the tensor's name, so that arms which share a tensor
+    share its numbers whatever else they have.
     """
     with torch.random.fork_rng(devices=[]):
         model = Transformer(config)
@@ -119,7 +123,7 @@ def _initialise(name: str, parameter: Tensor, generator: torch.Generator) -> Non
         parameter.zero_()
     elif "norm" in name:
         parameter.fill_(1.0)
-    elif name == "embed.weight":
-        parameter.normal_(0.0, 0.3, generator=generator)
+    elif name in EMBEDDING_SPREADS:
+        parameter.normal_(0.0, EMBEDDING_SPREADS[name], generator=generator)
     else:
-        parameter.normal_(0.0, 0.02, generator=generator)
+        parameter.normal_(0.0, parameter.shape[1] ** -0.5, generator=generator)

@@ -249,7 +249,7 @@ def test_a_finished_training_is_read_and_not_repeated(corpus: Corpus, tmp_path: 
     again = train(small_config(), small_training(), corpus, tmp_path)
     assert again.train == first.train
     assert {file.name: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == written
-    assert set(written) == {"model.safetensors", "config.json", "train.json", "metrics.jsonl"}
+    assert set(written) == {"model.safetensors", "config.json", "train.json", "metrics.jsonl", "tokenizer.json"}
 
 
 @pytest.mark.parametrize("finished", [True, False])
