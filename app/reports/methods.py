@@ -88,10 +88,11 @@ def _estimates(report: "Report") -> list[str]:
         f"with a {percent(plan.level)} interval from a bootstrap over neurons ({thousands(plan.resamples)} draws), "
         "and beside it one from a bootstrap over neurons and raters.",
         "The primary test is a permutation test: labels of condition shuffled among neurons within "
-        f"{plan.shuffle.replace('_', ' ')} {thousands(plan.resamples)} times, two-sided, "
+        f"{plan.shuffle.replace('_', ' ')} {thousands(plan.resamples)} times, each verdict relative to its rater’s "
+        "mean, two-sided, "
         f"α\u00a0=\u00a0{plan.alpha:g}, one look.",
         "The plan was fixed and the allocation sealed before the first verdict.",
         "Each condition and size is one trained model, so what is said holds for these models."
         if len({(arm.condition, arm.size) for arm in report.study.arms}) == len(report.study.arms)
-        else "Replicate models of one condition and size are averaged.",
+        else "Replicate models of one condition and size are averaged, and resampled like neurons.",
     ]
