@@ -3,19 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from app.reports.statistics.across import SINGLE, Across, across, refused
 from app.reports.statistics.agreement import Agreement, agreement
-from app.reports.statistics.arrays import Floats
 from app.reports.statistics.blinding import Blinding, blinding
 from app.reports.statistics.coefficients import Coefficients, coefficients
 from app.reports.statistics.controls import Control, RaterControls, controls, false_positives
-from app.reports.statistics.differences import ONE_MODEL, REPLICATES, Difference, shared_sizes
+from app.reports.statistics.differences import ONE_MODEL, REPLICATES, Difference
 from app.reports.statistics.drift import drift
 from app.reports.statistics.estimate import jsonable
-from app.reports.statistics.exact import Exact, exact_tests
 from app.reports.statistics.form import Form, form_audit
 from app.reports.statistics.fractions import FEW, FEW_RATERS, ArmFraction, Replaced, with_replaced
 from app.reports.statistics.model import Effect, condition_terms, effects
@@ -27,29 +23,11 @@ from app.reports.statistics.repeats import Repeats, repeats
 from app.reports.statistics.seeds import generator
 from app.reports.statistics.sensitivity import Sensitivity, sensitivity
 from app.reports.statistics.strictness import Rater, strictness
+from app.reports.statistics.tables import AcrossSizes, ExactInSize, across_sizes, exact_in_sizes
 from app.reports.statistics.times import Times, times
 from app.reports.statistics.verdicts import complete, counted, of_kind, with_answers
 
 AUDIT_RESAMPLES = 2_000  # the audit of form resamples pairs of neurons, which costs more than a mean
-
-
-@dataclass(frozen=True)
-class ExactInSize:
-    """Exact tests of one condition against the baseline in one size."""
-
-    condition: str
-    size: int
-    tests: Exact
-
-
-@dataclass(frozen=True)
-class AcrossSizes:
-    """One condition against the baseline, stratified by size; and raters' agreement about it, stratified by rater."""
-
-    condition: str
-    by_size: Across
-    by_rater: Across
-    """Whether raters see one odds ratio (rater x arm): needs one verdict a neuron."""
 
 
 @dataclass(frozen=True)
@@ -134,8 +112,8 @@ def analyse(
         differences=main.differences,
         comparisons=main.comparisons,
         replaced=() if arms is None else _replaced(main.arms, arms),
-        exact=tuple(row for name in others for row in _exact(ratings, name, plan.baseline)),
-        across=tuple(_across(ratings, name, plan.baseline, level) for name in others),
+        exact=tuple(row for name in others for row in exact_in_sizes(ratings, name, plan.baseline)),
+        across=tuple(across_sizes(ratings, name, plan.baseline, level) for name in others),
         model=effects(rows, condition_terms(rows, plan.baseline), level) if others else (),
         agreement=agreement(ratings, level, count, generator(seed, "agreement")),
         coefficients=coefficients(ratings.yes_NR, ratings.seen_NR),
@@ -173,47 +151,6 @@ def _replaced(found: tuple[ArmFraction, ...], arms: pd.DataFrame) -> tuple[Repla
 
 def _counts(arms: pd.DataFrame) -> list[tuple[int, int, int, int]]:
     return list(zip(arms["arm"], arms["units"], arms["live"], arms["replaced"], strict=True))
-
-
-def _exact(ratings: Ratings, condition: str, baseline: str) -> list[ExactInSize]:
-    """Exact tests in each size; with several verdicts a neuron there is no 2x2 table of independent verdicts."""
-    if not ratings.single:
-        return []
-    size_N = np.array([arm.size for arm in ratings.arms])[ratings.arm_N]
-    tables = [
-        (size, _table(ratings, condition, baseline, size_N == size))
-        for size in shared_sizes(ratings, condition, baseline)
-    ]
-    return [ExactInSize(condition, size, exact_tests(*_yes_and_n(table))) for size, table in tables]
-
-
-def _yes_and_n(table: Floats) -> tuple[int, int, int, int]:
-    (yes_1, no_1), (yes_2, no_2) = table.astype(int).tolist()
-    return yes_1, yes_1 + no_1, yes_2, yes_2 + no_2
-
-
-def _table(ratings: Ratings, condition: str, baseline: str, keep: np.ndarray[Any, np.dtype[np.bool_]]) -> Floats:
-    """Counts of yes and no, a row a condition, of the neurons kept (one verdict each)."""
-    names = np.array([arm.condition for arm in ratings.arms])[ratings.arm_N]
-    sides = [ratings.mean_N[keep & (names == name)] for name in (condition, baseline)]
-    return np.array([[side.sum(), len(side) - side.sum()] for side in sides])
-
-
-def _across(ratings: Ratings, condition: str, baseline: str, level: float) -> AcrossSizes:
-    if not ratings.single:
-        n = len(ratings.neurons_N)
-        return AcrossSizes(condition, refused(SINGLE, n), refused(SINGLE, n))
-    size_N = np.array([arm.size for arm in ratings.arms])[ratings.arm_N]
-    rater_N = ratings.seen_NR.argmax(axis=1)
-    sizes = shared_sizes(ratings, condition, baseline)
-    by_size = [_table(ratings, condition, baseline, size_N == size) for size in sizes]
-    shared = np.isin(size_N, sizes)
-    by_rater = [_table(ratings, condition, baseline, shared & (rater_N == r)) for r in range(len(ratings.raters_R))]
-    return AcrossSizes(
-        condition,
-        across(by_size, [f"of size {size}" for size in sizes], level),
-        across(by_rater, [f"of rater {rater}" for rater in ratings.raters_R], level),
-    )
 
 
 def to_json(analysis: Analysis) -> dict[str, Any]:
