@@ -34,6 +34,7 @@ def parser() -> argparse.ArgumentParser:
     _command(commands, "collect", "what excites each neuron of a checkpoint most", _collect_options, _collect)
     _command(commands, "import", "somebody else's model, so that it can be collected", _import_options, _import)
     _command(commands, "export", "a checkpoint in TransformerLens's layout", _export_options, _export)
+    _command(commands, "serve", "models over HTTP: text in, tokens and activations out", _serve_options, _serve)
     return parser
 
 
@@ -144,6 +145,20 @@ def _export(options: Options) -> None:
     from model_runner.foreign.command import run_export
 
     run_export(options)
+
+
+def _serve_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("checkpoints", nargs="+", type=Path, help="checkpoint folders, asked for by their names")
+    parser.add_argument("--port", type=int, default=8200, help="on 127.0.0.1 (default: 8200)")
+    parser.add_argument("--tokenizer", type=Path, help="of checkpoints that have none beside them")
+    parser.add_argument("--waiting", type=int, default=16, help="requests that may wait at once (default: 16)")
+    parser.add_argument("--threads", type=int, help="threads that compute (default: every core)")
+
+
+def _serve(options: Options) -> None:
+    from model_runner.serve_command import run
+
+    run(options)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,25 @@
+"""What `glance-runner serve` does."""
+
+import argparse
+import sys
+
+import torch
+
+from model_runner.errors import RunnerError
+from model_runner.serve import HOST, create_server, create_service
+
+
+def run(options: argparse.Namespace) -> None:
+    """Serve until stopped. Raises RunnerError when a model cannot be loaded or the port cannot be had."""
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    service = create_service(options.checkpoints, options.tokenizer, options.waiting)
+    server = create_server(service, options.port)
+    sys.stdout.write(f"Serving on http://{HOST}:{options.port} as soon as /ready says so. Stop with Ctrl+C.\n")
+    sys.stdout.flush()
+    try:
+        server.run()
+    except SystemExit as error:
+        raise RunnerError(f"Port {options.port} of {HOST} could not be had. Choose another --port.") from error
+    if service.failure:
+        raise RunnerError(service.failure)
