@@ -1,6 +1,7 @@
 """What benchmarks measure on: a corpus, and a model of the demo's shape with weights nobody trained."""
 
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from model_runner.corpus.documents import Document
 from model_runner.corpus.info import Source
 from model_runner.corpus.store import Corpus, open_corpus
 from model_runner.model import Transformer, new_model
+from model_runner.subject import About
 
 DEFAULT_CORPUS = Path("var/corpus")
 WORDS, DOCUMENT_WORDS = 3000, 300
@@ -50,3 +52,28 @@ def untrained(mlp: MLPName, vocab_size: int, width: int = 256, layers: int = 1) 
             if name.endswith(("attention.out.weight", "mlp.down.weight")):
                 weight.normal_(0.0, 0.1, generator=generator)
     return model.eval().requires_grad_(False)
+
+
+@dataclass(frozen=True)
+class Untrained:
+    """A model as collecting wants it."""
+
+    model: Transformer
+    about: About
+    digest: str = "untrained"
+
+
+def untrained_subject(mlp: MLPName, corpus: Corpus) -> Untrained:
+    model = untrained(mlp, corpus.info.vocab_size)
+    about = About(
+        condition=mlp,
+        size=model.config.non_embedding_parameters,
+        layers=model.config.layers,
+        hidden=model.config.hidden,
+        context=model.config.context,
+        seed=0,
+        train_tokens=0,
+        validation_loss=None,
+        tokenizer_digest=corpus.info.tokenizer_digest,
+    )
+    return Untrained(model, about)

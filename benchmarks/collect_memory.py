@@ -1,0 +1,42 @@
+"""Peak memory of a whole collection at four times the tokens, each in a process of its own."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.material import some_corpus, untrained_subject
+from benchmarks.outcome import Outcome
+from model_runner.collect import collect
+from model_runner.collect_config import CollectConfig
+
+NAME, TARGET = "collect-memory", 1.05
+TOKENS, TIMES = 250_000, 4
+
+
+def measure() -> Outcome:
+    """Of SoLU+LN, its run folder written at the end."""
+    some_corpus(TOKENS * TIMES)
+    few, many = _peak_of(TOKENS), _peak_of(TOKENS * TIMES)
+    detail = {"tokens": [TOKENS, TOKENS * TIMES], "peak_mib": [round(few / 1024), round(many / 1024)]}
+    return Outcome(NAME, round(many / few, 4), TARGET, many / few <= TARGET, detail)
+
+
+def _peak_of(tokens: int) -> int:
+    command = [sys.executable, "-m", "benchmarks.collect_memory", str(tokens)]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)  # noqa: S603
+
+
+def _collect_and_say_peak(tokens: int) -> None:
+    corpus = some_corpus(TOKENS * TIMES)
+    subject = untrained_subject("solu_ln", corpus)
+    parts = tuple(corpus.info.parts)
+    with tempfile.TemporaryDirectory() as folder:
+        collect(subject, corpus, Path(folder, "run"), CollectConfig(tokens=tokens, parts=parts))
+    # The kernel's own high-water mark of this process's memory; getrusage would count the parent's as well.
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    sys.stdout.write(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")))
+
+
+if __name__ == "__main__":
+    _collect_and_say_peak(int(sys.argv[1]))
