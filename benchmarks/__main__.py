@@ -3,13 +3,22 @@
 import sys
 from collections.abc import Callable
 
-from benchmarks import bootstrap, collect_all_vs_bare, collect_memory, collect_vs_bare, coverage, open_neuron
+from benchmarks import (
+    bootstrap,
+    collect_all_vs_bare,
+    collect_memory,
+    collect_smollm2,
+    collect_vs_bare,
+    coverage,
+    open_neuron,
+)
 from benchmarks.outcome import Outcome
 
 BENCHMARKS: dict[str, Callable[[], Outcome]] = {
     collect_vs_bare.NAME: collect_vs_bare.measure,
     collect_all_vs_bare.NAME: collect_all_vs_bare.measure,
     collect_memory.NAME: collect_memory.measure,
+    collect_smollm2.NAME: collect_smollm2.measure,
     open_neuron.NAME: open_neuron.measure,
     bootstrap.NAME: bootstrap.measure,
     coverage.NAME: coverage.measure,
