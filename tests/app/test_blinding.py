@@ -82,14 +82,14 @@ def _arms_stand_in_one_order(seen: Crawl, session: Session) -> None:
 
 
 def _codes_of_the_sealed_world_stay_in(seen: Crawl, session: Session) -> None:
-    """Raters never see an item's own code, by which two could compare notes; nobody sees a tag or a run's path."""
+    """Raters see neither a study's name nor an item's own code; nobody sees a tag or a run's path."""
     items = session.scalars(select(Item.code).where(Item.study_id == seen.study.id)).all()
     leaves = session.scalars(select(ItemKey.leaf)).all()
     tags = session.scalars(select(Placement.unit_tag)).all()
     paths = session.scalars(select(Arm.run_path)).all()
     for sent in seen.sent:
         for_nobody = [*tags, *paths, *([] if "export" in sent.asked else leaves)]
-        hidden = [*for_nobody, *(items if sent.who != "administrator" else [])]
+        hidden = [*for_nobody, *([*items, seen.study.name] if sent.who != "administrator" else [])]
         assert not [code for code in hidden if code in sent.text], f"{sent.who}: {sent.asked}"
 
 

@@ -109,5 +109,13 @@ def test_the_appendix_has_the_snippets_raters_saw(client: TestClient, session: S
 def test_the_same_study_gives_the_same_report(session: Session, study: Study) -> None:
     first, second = ({file.name: file.content for file in report_files(make_report(session, study))} for _ in range(2))
     assert first == second
-    assert {"report.html", "report.json", "fraction.svg", "fraction.png", "difference.json", "raters.svg"} <= set(first)
+    assert {
+        "report.html",
+        "report.pdf",
+        "report.json",
+        "fraction.svg",
+        "fraction.png",
+        "difference.json",
+        "raters.svg",
+    } <= set(first)
     assert first["fraction.png"].startswith(b"\x89PNG")
