@@ -6,12 +6,15 @@ from app.reports.exports import File
 from app.reports.exports import as_json as json_bytes
 from app.reports.figure_files import FORMATS, figure_file
 from app.reports.page import standalone
+from app.reports.pdf import can_make_pdf, pdf
 from app.reports.report import Report, as_json
 
 
 def report_files(report: Report) -> Iterator[File]:
     """The report for people and for programs, and its figures in every format."""
     yield File("report.html", standalone(report))
+    if can_make_pdf():
+        yield File("report.pdf", pdf(report))
     yield File("report.json", json_bytes(as_json(report)))
     for name in report.found.figures if report.found else ():
         for form in FORMATS:

@@ -12,6 +12,7 @@ from app.reports.exports import attachment, export, file_name, files, overview, 
 from app.reports.figure_files import FigureFormat, figure_file
 from app.reports.formats import MEDIA_TYPES, Format
 from app.reports.page import context, standalone
+from app.reports.pdf import pdf
 from app.reports.queries import unblinded_study
 from app.reports.rated_items import count_pages, rated_items
 from app.reports.report import as_json, make_report
@@ -46,6 +47,13 @@ def report_file(code: Code, session: ReadSession, _: ReadingAdministrator) -> Re
     study = unblinded_study(session, code)
     content = standalone(make_report(session, study))
     return Response(content, media_type="text/html", headers=attachment(file_name(study, "report.html")))
+
+
+@router.get("/report.pdf")
+def report_pdf(code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
+    study = unblinded_study(session, code)
+    content = pdf(make_report(session, study))
+    return Response(content, media_type="application/pdf", headers=attachment(file_name(study, "report.pdf")))
 
 
 @router.get("/report/figures/{name}.{form}")

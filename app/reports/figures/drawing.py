@@ -22,6 +22,8 @@ FIXED = {
     "--c3": "#56635a",
 }
 """The light colours of the style sheet, for files that stand alone."""
+STAMP_ROOM = 22
+"""Pixels for the stamp above the plot of a simulated study."""
 VARIABLE = re.compile(r"var\((--[a-z0-9]+)\)")
 FONT = "Liberation Sans, Arial, sans-serif"
 Row = dict[str, Any]
@@ -80,7 +82,7 @@ def _specification(chart: Chart, size: Size, simulated: bool) -> Row:
     }
     done = chart.properties(
         width=size.width,
-        height=size.height,
+        height=size.height + (STAMP_ROOM if simulated else 0),
         background="transparent",
         padding=2,
         autosize=alt.AutoSizeParams(type="fit", contains="padding"),
