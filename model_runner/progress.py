@@ -39,7 +39,7 @@ class Bar:
         self._spoken = now
         left = (now - self._started) / max(self._done, 1) * (self._total - self._done)
         amount = f"{self._done:,} of {self._total:,} {self._unit}"
-        print(f"{self._what}: {amount}, about {left:.0f} s left {self._note}", file=self._stream, flush=True)  # noqa: T201
+        print(f"{self._what}: {amount}, about {left:.0f} s left {self._note}", file=self._stream, flush=True)
 
 
 class _RichBar(Bar):
