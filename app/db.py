@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Annotated, Any
@@ -12,6 +12,9 @@ from app.turns import Turns
 BUSY_MILLISECONDS = 30_000
 THREADS = 40
 """A server answers this many requests at once (Starlette's threads): each finds a connection without waiting."""
+WRITERS = THREADS // 2
+"""Of them, this many may write. Each step of a request asks for a thread anew: if requests that wait for a lock had
+taken them all, the one that holds it could never commit."""
 
 
 def open_engine(url: str) -> Engine:
@@ -62,7 +65,16 @@ def transaction(engine: Engine) -> Iterator[Session]:
         yield session
 
 
-def write_session(request: Request) -> Iterator[Session]:
+async def room_to_write(request: Request) -> AsyncIterator[None]:
+    """Wait without a thread until fewer than WRITERS requests write."""
+    async with request.app.state.writers:
+        yield
+
+
+RoomToWrite = Annotated[None, Depends(room_to_write, scope="function")]
+
+
+def write_session(request: Request, _room: RoomToWrite) -> Iterator[Session]:
     with transaction(request.app.state.engine) as session:
         yield session
 

@@ -1,3 +1,4 @@
+from asyncio import Semaphore
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -7,7 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from app.administrators.routes import router as administrators_router
-from app.db import open_engine
+from app.db import WRITERS, open_engine
 from app.errors import AppError, SignedOut
 from app.raters.routes import router as raters_router
 from app.rating.routes import router as rating_router
@@ -23,6 +24,7 @@ def create_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.engine = open_engine(settings.database_url)
+        app.state.writers = Semaphore(WRITERS)
         yield
         app.state.engine.dispose()
 
