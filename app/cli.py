@@ -8,6 +8,9 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from pydantic import ValidationError
+from sqlalchemy.exc import OperationalError
+
 from app import commands
 from app.errors import AppError
 
@@ -21,7 +24,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(options.do(options) or 0)
     except AppError as error:
         sys.stderr.write(f"{error.message}\n")
-        return 2
+    except ValidationError as error:  # of the settings, the only ones read here
+        first = error.errors()[0]
+        sys.stderr.write(f"GLANCE_{str(first['loc'][0]).upper()} was not understood: {first['msg']}.\n")
+    except OperationalError as error:
+        sys.stderr.write(f"The database cannot be used: {str(error.orig).strip()}\n")
+    return 2
 
 
 def parser() -> Parser:

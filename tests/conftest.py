@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import hypothesis
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import Engine, create_engine, make_url, text
@@ -15,6 +16,9 @@ from app.main import create_app
 from app.migrate import upgrade
 from app.settings import Settings
 
+# How long an example takes says more about the machine and its other work than about the code.
+hypothesis.settings.register_profile("glance", deadline=None)
+hypothesis.settings.load_profile("glance")
 DATABASES = os.environ.get("GLANCE_TEST_DATABASES", "sqlite,postgresql").split(",")
 
 

@@ -100,6 +100,19 @@ def test_a_database_of_another_time_is_refused_with_what_to_do(
     assert "Run: glance migrate" in capsys.readouterr().err
 
 
+def test_settings_and_databases_that_cannot_be_are_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(commands, "get_settings", lambda: Settings(_env_file=None))
+    monkeypatch.setenv("GLANCE_LEASE_MINUTES", "soon")
+    assert glance(monkeypatch, "study", "list") == 2
+    assert "GLANCE_LEASE_MINUTES was not understood" in capsys.readouterr().err
+    monkeypatch.delenv("GLANCE_LEASE_MINUTES")
+    monkeypatch.setenv("GLANCE_DATABASE_URL", "postgresql+psycopg://nobody@127.0.0.1:1/none")
+    assert glance(monkeypatch, "study", "list") == 2
+    assert "The database cannot be used" in capsys.readouterr().err
+
+
 def test_rights_are_given_on_the_command_line(at_home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     more = ("--password-stdin", "--may-not-unblind")
     assert glance(monkeypatch, "administrator", "add", "Bob", *more, typed=f"{PASSWORD}\n") == 0
