@@ -11,6 +11,8 @@ from benchmarks import (
     collect_vs_bare,
     coverage,
     open_neuron,
+    page_vs_bare,
+    rating_load,
 )
 from benchmarks.outcome import Outcome
 
@@ -22,6 +24,10 @@ BENCHMARKS: dict[str, Callable[[], Outcome]] = {
     open_neuron.NAME: open_neuron.measure,
     bootstrap.NAME: bootstrap.measure,
     coverage.NAME: coverage.measure,
+    page_vs_bare.NAME: page_vs_bare.measure,
+    page_vs_bare.NAME_BYTES: page_vs_bare.measure_bytes,
+    rating_load.SQLITE: rating_load.measure_sqlite,
+    rating_load.POSTGRESQL: rating_load.measure_postgresql,
 }
 
 
