@@ -1,6 +1,7 @@
 """Writing a frozen study down: its tables hold the items, and, encrypted, which neuron each of them is."""
 
 import secrets
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -21,6 +22,7 @@ from app.models import (
 )
 from app.models.base import new_code
 from app.settings import Settings
+from app.studies.draw import DrawnItem
 from app.studies.freezing import Frozen
 from app.studies.key import create_key, decrypt, encrypt, load_key, padded
 from app.studies.seal import canonical, digest, item_key, leaf
@@ -106,19 +108,7 @@ def _arm(study_id: int, arm: Any, sealed: dict[str, Any]) -> Arm:
 def _write_items(session: Session, study: Study, frozen: Frozen, key: bytes) -> dict[str, int]:
     """Write the items in the order of their codes, so that a row's number says nothing. Returns id by code."""
     drawn = frozen.allocation.items
-    session.execute(
-        insert(Item),
-        [
-            {
-                "study_id": study.id,
-                "code": item.code,
-                "kind": ItemKind(item.kind),
-                "capacity": item.capacity,
-                "content_digest": frozen.record.contents[item.code],
-            }
-            for item in drawn
-        ],
-    )
+    session.execute(insert(Item), [_item_row(study.id, item, frozen.record.contents[item.code]) for item in drawn])
     ids = {row.code: row.id for row in session.execute(select(Item.code, Item.id).where(Item.study_id == study.id))}
     for item in drawn:
         if item.repeat_of:
@@ -130,20 +120,22 @@ def _write_items(session: Session, study: Study, frozen: Frozen, key: bytes) -> 
             for code, both in frozen.fragments.items()
         ],
     )
-    keys = [item_key(item) for item in drawn]
-    texts = padded([canonical(opened) for opened in keys])
-    session.execute(
-        insert(ItemKey),
-        [
-            {
-                "item_id": ids[opened["code"]],
-                "sealed": encrypt(key, text, item_context(study.code, opened["code"])),
-                "leaf": leaf(opened),
-            }
-            for opened, text in zip(keys, texts, strict=True)
-        ],
-    )
+    session.execute(insert(ItemKey), list(_key_rows(study.code, drawn, ids, key)))
     return ids
+
+
+def _item_row(study_id: int, item: DrawnItem, content: str) -> dict[str, Any]:
+    return {
+        "study_id": study_id, "code": item.code, "kind": ItemKind(item.kind), "capacity": item.capacity,
+        "content_digest": content,
+    }  # fmt: skip
+
+
+def _key_rows(study_code: str, drawn: Sequence[DrawnItem], ids: dict[str, int], key: bytes) -> Iterator[dict[str, Any]]:
+    opened = [item_key(item) for item in drawn]
+    for one, text in zip(opened, padded([canonical(one) for one in opened]), strict=True):
+        sealed = encrypt(key, text, item_context(study_code, one["code"]))
+        yield {"item_id": ids[one["code"]], "sealed": sealed, "leaf": leaf(one)}
 
 
 def _write_seats(session: Session, study_id: int, frozen: Frozen, ids: dict[str, int]) -> None:
