@@ -28,10 +28,9 @@ def _models(report: "Report") -> str:
     tokens = sorted({arm.train_tokens for arm in arms})
     at = f"of {size_name(sizes[0])}" if len(sizes) == 1 else f"of {size_name(sizes[0])} to {size_name(sizes[-1])}"
     trained = thousands(tokens[0]) if len(tokens) == 1 else f"{thousands(tokens[0])} to {thousands(tokens[-1])}"
-    return (
-        f"We compared {counted(len(arms), 'model')} {at} non-embedding parameters, {listed(conditions)}, "
-        f"trained on {trained} tokens."
-    )
+    # An imported model's training tokens are 0 where nobody said them.
+    training = f", trained on {trained} tokens" if tokens[0] else ""
+    return f"We compared {counted(len(arms), 'model')} {at} non-embedding parameters, {listed(conditions)}{training}."
 
 
 def _neurons(report: "Report") -> str:
