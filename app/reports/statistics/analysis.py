@@ -138,9 +138,11 @@ def caveats(ratings: Ratings, plan: Plan) -> tuple[str, ...]:
     found.append(REPLICATES if replicates else ONE_MODEL)
     if len(ratings.raters_R) < FEW_RATERS:
         found.append(FEW.format(raters=len(ratings.raters_R)))
-        found.append(CAVEAT)
-    if plan.baseline not in {arm.condition for arm in ratings.arms}:
+    conditions = {arm.condition for arm in ratings.arms}
+    if plan.baseline not in conditions:
         found.append(f"The plan compares with {plan.baseline}, and no verdict on it counts: there is no comparison.")
+    elif len(conditions) > 1:
+        found.append(CAVEAT)
     return tuple(found)
 
 
