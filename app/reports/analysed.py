@@ -1,6 +1,7 @@
 """The numbers and drawings of one table of verdicts, computed once in a process and then kept."""
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -8,6 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from app.reports.names import rater_name
+from app.reports.record import seed_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,17 +42,19 @@ class Analysed:
         return {name: inline(figure) for name, figure in self.figures.items()}
 
 
-def analysed(table: "pd.DataFrame", plan: "Plan", seed: int, arms: "pd.DataFrame") -> Analysed:
-    """Analyse, or take what was made of the very same tables, plan and seed.
+def analysed(
+    table: "pd.DataFrame", plan: "Plan", seal: str, arms: "pd.DataFrame", pages: "Callable[[], pd.DataFrame]"
+) -> Analysed:
+    """Analyse, or take what was made of the very same tables and plan of the study with this seal.
 
-    Raises ValueError where no verdict counts.
+    Pages are read only where the analysis is made: the seal has fixed them. Raises ValueError where no verdict counts.
     """
     from app.reports.statistics.analysis import analyse
 
-    key = sha256(f"{plan}\n{seed}\n{arms.to_csv()}\n{table.to_csv()}".encode()).hexdigest()
+    key = sha256(f"{plan}\n{seal}\n{arms.to_csv()}\n{table.to_csv()}".encode()).hexdigest()
     with _lock:
         if key not in _kept:
-            _kept[key] = Analysed(analyse(table, plan, seed, arms=arms))
+            _kept[key] = Analysed(analyse(table, plan, seed_of(seal), arms=arms, pages=pages()))
         _kept.move_to_end(key)
         while len(_kept) > KEPT:
             _kept.popitem(last=False)

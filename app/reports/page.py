@@ -19,12 +19,13 @@ CONTENTS = (
     ("raters", "Strictness"),
     ("controls", "Controls"),
     ("time", "Time"),
+    ("blinding", "Blinding"),
     ("flow", "Flow"),
     ("methods", "Methods"),
     ("record", "Record"),
     ("sources", "Sources"),
 )
-NEEDS_NUMBERS = {"fraction", "difference", "sensitivity", "agreement", "raters", "controls", "time"}
+NEEDS_NUMBERS = {"fraction", "difference", "sensitivity", "agreement", "raters", "controls", "time", "blinding"}
 
 
 def context(report: Report) -> dict[str, Any]:

@@ -6,7 +6,22 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.errors import Refused
-from app.models import Arm, Assignment, Item, OpenedItem, Phase, Rater, Rating, RatingAction, Sitting, Study, StudyState
+from app.models import (
+    Arm,
+    Assignment,
+    Item,
+    ItemContent,
+    ItemKind,
+    OpenedItem,
+    Phase,
+    Rater,
+    Rating,
+    RatingAction,
+    Sitting,
+    Study,
+    StudyState,
+)
+from app.reports.form_features import form_of
 from app.reports.rows import raters_in_order
 from app.studies.queries import find_study
 
@@ -121,6 +136,25 @@ def _row(one: Given, numbers: Numbers) -> dict[str, Any]:
         "sitting": numbers.sittings.get(giving.sitting_id or 0, 1), "late": giving.late, "surplus": giving.surplus,
         "layer": one.opened.layer,
     }  # fmt: skip
+
+
+def pages(session: Session, study: Study) -> "pd.DataFrame":
+    """The form of every neuron's page as raters were sent it, for the audit of blinding."""
+    import pandas as pd
+
+    statement = (
+        select(OpenedItem, Arm, ItemContent.fragment)
+        .join(Item, Item.id == OpenedItem.item_id)
+        .join(Arm, Arm.id == OpenedItem.arm_id)
+        .join(ItemContent, ItemContent.item_id == Item.id)
+        .where(Item.study_id == study.id, Item.kind == ItemKind.NEURON)
+        .order_by(Item.code)
+    )
+    rows = [
+        {"neuron": number, "condition": arm.condition, **form_of(fragment)}
+        for number, (_, arm, fragment) in enumerate(session.execute(statement))
+    ]
+    return pd.DataFrame(rows)
 
 
 COLUMNS = {

@@ -36,9 +36,9 @@ class Record:
     """Versions of the programs that computed this report."""
 
 
-def seed_of(study: Study) -> int:
+def seed_of(seal: str) -> int:
     """The seed of every resampling: fixed with the seal, before the first verdict, and public."""
-    return int(study.seal_root[:8], 16)
+    return int(seal[:8], 16)
 
 
 def record(study: Study) -> Record:
@@ -52,7 +52,7 @@ def record(study: Study) -> Record:
         unblinded_at=_moment(study.unblinded_at),
         unblinded_by=study.unblinded_by,
         reason=study.unblinding_reason,
-        bootstrap_seed=seed_of(study),
+        bootstrap_seed=seed_of(study.seal_root),
         secret=study.secret,
         log_head=study.log_head,
         log_lines=study.log_lines,

@@ -1,6 +1,7 @@
 """Everything a report says, gathered once: the page, the file, the PDF and report.json are views of it."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.orm import Session
@@ -10,8 +11,8 @@ from app.reports.arms import ArmRow, arm_rows
 from app.reports.flow import Flow, flow, offered
 from app.reports.formats import moment
 from app.reports.lead import Lead, leads
-from app.reports.queries import verdicts
-from app.reports.record import Record, record, seed_of
+from app.reports.queries import pages, verdicts
+from app.reports.record import Record, record
 
 if TYPE_CHECKING:
     from app.reports.analysed import Analysed
@@ -61,7 +62,8 @@ def make_report(session: Session, study: Study) -> Report:
 
     table, plan = verdicts(session, study), plan_of(study)
     nothing = counted(complete(table), plan).empty
-    found = None if nothing else analysed(table, plan, seed_of(study), offered(study))
+    read_pages = partial(pages, session, study)
+    found = None if nothing else analysed(table, plan, study.seal_root, offered(study), read_pages)
     return Report(
         study=study,
         plan=plan,

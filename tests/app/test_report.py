@@ -10,9 +10,10 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy.orm import Session
 
-from app.models import Event, ItemKind, RaterKind, Rating, StudyState
+from app.models import Event, ItemContent, ItemKind, RaterKind, Rating, StudyState
 from app.reports.flow import offered
-from app.reports.queries import verdicts
+from app.reports.form_features import form_of
+from app.reports.queries import pages, verdicts
 from app.reports.record import seed_of
 from app.reports.report import make_report, plan_of
 from app.reports.statistics.analysis import analyse, to_json
@@ -89,8 +90,8 @@ def test_a_page_number_that_is_none_is_refused(htmx: TestClient, session: Sessio
 
 def test_page_and_json_say_what_the_analysis_says(client: TestClient, session: Session, rated: Rated) -> None:
     sign_in(client, session)
-    table, plan, seed = verdicts(session, rated.study), plan_of(rated.study), seed_of(rated.study)
-    expected = to_json(analyse(table, plan, seed, arms=offered(rated.study)))
+    table, plan, seed = verdicts(session, rated.study), plan_of(rated.study), seed_of(rated.study.seal_root)
+    expected = to_json(analyse(table, plan, seed, arms=offered(rated.study), pages=pages(session, rated.study)))
     found = client.get(f"/studies/{rated.study.code}/report.json").json()
     assert found["analysis"] == expected
     assert found["record"]["bootstrap_seed"] == seed == int(rated.study.seal_root[:8], 16)
@@ -294,3 +295,28 @@ def test_report_json_is_plain_json(client: TestClient, session: Session, rated: 
     sign_in(client, session)
     content = client.get(f"/studies/{rated.study.code}/report.json").content
     json.loads(content, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
+
+
+def test_the_form_of_a_page_is_its_lengths_and_counts() -> None:
+    fragment = b'<ol><li><p>a <i class=a3>bc</i> <mark class=a15 tabindex=0>d</mark><u></u><u class="t a9"></u></ol>   '
+    assert form_of(fragment) == {
+        "length.bytes": len(fragment) - 3, "length.text": 6, "shading.pieces": 3, "shading.strong": 2,
+        "shading.kinds": 3, "signs.breaks": 2,
+    }  # fmt: skip
+
+
+def test_the_audit_of_form_needs_enough_neurons_and_then_finds_what_gives_an_arm_away(
+    client: TestClient, session: Session, rated: Rated
+) -> None:
+    sign_in(client, session)
+    few = text_of(client.get(f"/studies/{rated.study.code}/report").text)
+    assert "At least 20 neurons in each condition are needed" in few
+    many = rated_study(session, ["IN" * 12, "II" * 12], name="many")
+    for item in many.items[24:]:
+        content = session.get_one(ItemContent, item.id)
+        content.fragment = content.fragment.replace(b"text", b"text that is longer")
+    session.flush()
+    found = client.get(f"/studies/{many.study.code}/report.json").json()["analysis"]["form"]
+    by_group = {row["group"]: row["auc"]["value"] for row in found}
+    assert by_group["length"] == pytest.approx(1)
+    assert by_group["signs"] == pytest.approx(0.5)
