@@ -19,7 +19,7 @@ FormText = Annotated[str, Form(max_length=10_000), NoNul]
 ShortText = Annotated[str, Form(max_length=200), NoNul]
 
 
-def _settings(request: Request) -> Settings:
+async def _settings(request: Request) -> Settings:
     settings: Settings = request.app.state.settings
     return settings
 

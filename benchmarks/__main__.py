@@ -13,6 +13,7 @@ from benchmarks import (
     open_neuron,
     page_vs_bare,
     rating_load,
+    rating_vs_pearmut,
 )
 from benchmarks.outcome import Outcome
 
@@ -28,6 +29,7 @@ BENCHMARKS: dict[str, Callable[[], Outcome]] = {
     page_vs_bare.NAME_BYTES: page_vs_bare.measure_bytes,
     rating_load.SQLITE: rating_load.measure_sqlite,
     rating_load.POSTGRESQL: rating_load.measure_postgresql,
+    rating_vs_pearmut.NAME: rating_vs_pearmut.measure,
 }
 
 

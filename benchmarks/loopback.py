@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -59,7 +59,12 @@ class Browser:
 
 @contextmanager
 def serving(
-    factory: str, *, python: str = sys.executable, workers: int = 1, folder: Path | None = None, **environment: str
+    factory: str,
+    environment: Mapping[str, str],
+    *,
+    python: str = sys.executable,
+    workers: int = 1,
+    folder: Path | None = None,
 ) -> Iterator[tuple[int, int]]:
     """Serve an application with uvicorn on loopback; gives the port and the process id."""
     with socket.socket() as free:
@@ -67,7 +72,7 @@ def serving(
         port: int = free.getsockname()[1]
     command = [python, "-m", "uvicorn", *factory.split(), "--host", "127.0.0.1", "--port", str(port)]
     command += ["--log-level", "error", "--workers", str(workers)]
-    process = subprocess.Popen(command, env=os.environ | environment, cwd=folder)  # noqa: S603
+    process = subprocess.Popen(command, env=os.environ | dict(environment), cwd=folder)  # noqa: S603
     try:
         _wait_for(port, process)
         yield port, process.pid

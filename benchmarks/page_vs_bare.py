@@ -20,11 +20,11 @@ def measure() -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/study.db"
         (cookie,) = made_study(url, items=600, raters=1, capacity=1, share=600)
-        with serving("--factory app.main:app", GLANCE_DATABASE_URL=url) as (port, _):
+        with serving("--factory app.main:app", {"GLANCE_DATABASE_URL": url}) as (port, _):
             page = asyncio.run(_first_page(port, cookie))
             bare = Path(folder, "page.html")
             bare.write_bytes(page)
-            with serving("--factory benchmarks.bare_page:application", BARE_PAGE=str(bare)) as (bare_port, _):
+            with serving("--factory benchmarks.bare_page:application", {"BARE_PAGE": str(bare)}) as (bare_port, _):
                 ours, theirs = asyncio.run(_in_turns(port, bare_port, cookie))
     ratio = ours / theirs
     detail = {"milliseconds": round(ours * 1e3, 3), "bare_milliseconds": round(theirs * 1e3, 3), "bytes": len(page)}
@@ -36,7 +36,7 @@ def measure_bytes() -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/study.db"
         (cookie,) = made_study(url, items=24, raters=1, capacity=1, share=24)
-        with serving("--factory app.main:app", GLANCE_DATABASE_URL=url) as (port, _):
+        with serving("--factory app.main:app", {"GLANCE_DATABASE_URL": url}) as (port, _):
             lengths = asyncio.run(_lengths(port, cookie))
     largest = max(lengths)
     detail = {"bytes": largest, "most_bytes": MOST_BYTES, "spread_bytes": largest - min(lengths)}

@@ -59,7 +59,7 @@ def measure_postgresql() -> Outcome:
         faults = _faults(url, tally, (raters + 1) * each, alone)
         server.cleanup()
     one_user = statistics.median(alone.seconds)
-    ratio = _percentile(tally.seconds, 95) / one_user
+    ratio = percentile(tally.seconds, 95) / one_user
     detail = {**faults, **_speed(tally, took), "one_user_milliseconds": round(one_user * 1e3, 2)}
     return Outcome(
         POSTGRESQL, round(ratio, 3), TIMES_ONE_USER, ratio <= TIMES_ONE_USER and not any(faults.values()), detail
@@ -68,7 +68,7 @@ def measure_postgresql() -> Outcome:
 
 def _loaded(url: str, cookies: Sequence[str], each: int, *, think_seconds: float, workers: int) -> tuple[Tally, float]:
     tally = Tally()
-    with serving("--factory app.main:app", workers=workers, GLANCE_DATABASE_URL=url) as (port, _):
+    with serving("--factory app.main:app", {"GLANCE_DATABASE_URL": url}, workers=workers) as (port, _):
         started = time.perf_counter()
         asyncio.run(_all_rate(port, cookies, each, think_seconds, tally))
         return tally, time.perf_counter() - started
@@ -123,9 +123,9 @@ def _speed(tally: Tally, took: float) -> dict[str, float | int]:
         "verdicts": len(tally.keys),
         "verdicts_per_second": round(len(tally.keys) / took, 1),
         "median_milliseconds": round(statistics.median(tally.seconds) * 1e3, 1),
-        "p95_milliseconds": round(_percentile(tally.seconds, 95) * 1e3, 1),
+        "p95_milliseconds": round(percentile(tally.seconds, 95) * 1e3, 1),
     }
 
 
-def _percentile(values: Sequence[float], percent: int) -> float:
+def percentile(values: Sequence[float], percent: int) -> float:
     return statistics.quantiles(values, n=100)[percent - 1]

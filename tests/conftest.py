@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import Engine, create_engine, make_url, text
 from sqlalchemy.orm import Session
 
-from app.db import open_engine, read_session, separate_transactions, write_session
+from app.db import open_engine, read_session, separate_reads, separate_transactions, write_session
 from app.main import create_app
 from app.migrate import upgrade
 from app.settings import Settings
@@ -87,6 +87,7 @@ def client(session: Session, settings: Settings) -> Iterator[TestClient]:
     app.dependency_overrides[write_session] = fresh
     app.dependency_overrides[read_session] = fresh
     app.dependency_overrides[separate_transactions] = lambda: contextmanager(fresh)
+    app.dependency_overrides[separate_reads] = lambda: contextmanager(fresh)
     with TestClient(app, follow_redirects=False) as client:
         yield client
 

@@ -2,29 +2,23 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
-from app.db import ReadSession, WriteSession
+from app.db import ReadSession, RoomToWrite, SeparateReads, SeparateTransactions, WriteSession
 from app.errors import Conflict, NotFound
 from app.models import Verdict
-from app.params import Code, FormText, ShortText
+from app.params import AppSettings, Code, FormText, ShortText
 from app.rating import actions, queries
 from app.rating.beside import beside, offers_break
 from app.rating.words import KEY_NAMES, PALETTE_NAMES, THEME_NAMES, VERDICT_WORDS
-from app.security import ReadingRater, WritingRater
+from app.security import ReadingRater, WritingRater, reading_rater, writing_rater
 from app.settings import Settings
 from app.web import redirect, render, trusted, wants_fragment
 
 router = APIRouter()
 
 
-def _settings(request: Request) -> Settings:
-    settings: Settings = request.app.state.settings
-    return settings
-
-
-CurrentSettings = Annotated[Settings, Depends(_settings)]
 AssignmentCode = Annotated[str, Form(alias="assignment", max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
 Key = Annotated[str, Form(alias="key", max_length=64, pattern=r"^[A-Za-z0-9_-]{8,64}$")]
 Ticks = Annotated[list[ShortText], Form()]
@@ -33,14 +27,10 @@ Ticks = Annotated[list[ShortText], Form()]
 
 @router.get("/rate")
 def rate(
-    request: Request,
-    session: ReadSession,
-    settings: CurrentSettings,
-    rater: ReadingRater,
-    wide: bool = False,
-    rest: bool = False,
+    request: Request, reads: SeparateReads, settings: AppSettings, wide: bool = False, rest: bool = False
 ) -> Response:
-    return _page(request, session, settings, rater, wide=wide, rest=rest)
+    with reads() as session:
+        return _page(request, session, settings, reading_rater(request, session), wide=wide, rest=rest)
 
 
 @router.get("/rate/wide/{assignment}")
@@ -56,7 +46,7 @@ def wider(session: ReadSession, rater: ReadingRater, assignment: Code) -> Respon
 def begin(
     request: Request,
     session: WriteSession,
-    settings: CurrentSettings,
+    settings: AppSettings,
     rater: WritingRater,
     rested: Annotated[bool, Form()] = False,
 ) -> Response:
@@ -67,9 +57,9 @@ def begin(
 @router.post("/rate/verdict")
 def give(
     request: Request,
-    session: WriteSession,
-    settings: CurrentSettings,
-    rater: WritingRater,
+    transactions: SeparateTransactions,
+    _room: RoomToWrite,
+    settings: AppSettings,
     assignment: AssignmentCode,
     verdict: Annotated[Verdict, Form()],
     key: Key,
@@ -77,20 +67,23 @@ def give(
     lined_up: Ticks = [],  # noqa: B006  # FastAPI copies it
     widened: Ticks = [],  # noqa: B006
 ) -> Response:
-    try:
-        actions.submit(
-            session, settings, rater, assignment, verdict, hypothesis, key, lined_up=any(lined_up), widened=any(widened)
-        )
-    except Conflict as conflict:  # the page in this tab is an old one: it leads to the current one
-        return _page(request, session, settings, rater, notice=conflict.message)
-    return _next(request, session, settings, rater, after_verdict=True)
+    with transactions() as session:
+        rater = writing_rater(request, session)
+        try:
+            actions.submit(
+                session, settings, rater, assignment, verdict, hypothesis, key,
+                lined_up=any(lined_up), widened=any(widened),
+            )  # fmt: skip
+        except Conflict as conflict:  # the page in this tab is an old one: it leads to the current one
+            return _page(request, session, settings, rater, notice=conflict.message)
+        return _next(request, session, settings, rater, after_verdict=True)
 
 
 @router.post("/rate/undo")
 def undo(
     request: Request,
     session: WriteSession,
-    settings: CurrentSettings,
+    settings: AppSettings,
     rater: WritingRater,
     assignment: AssignmentCode,
     key: Key,
@@ -105,7 +98,7 @@ def undo(
 @router.post("/rate/draft", status_code=204)
 def draft(
     session: WriteSession,
-    settings: CurrentSettings,
+    settings: AppSettings,
     rater: WritingRater,
     assignment: AssignmentCode,
     hypothesis: FormText = "",
@@ -115,7 +108,7 @@ def draft(
 
 @router.post("/rate/skip")
 def skip(
-    request: Request, session: WriteSession, settings: CurrentSettings, rater: WritingRater, assignment: AssignmentCode
+    request: Request, session: WriteSession, settings: AppSettings, rater: WritingRater, assignment: AssignmentCode
 ) -> Response:
     try:
         actions.skip(session, settings, rater, assignment)
@@ -125,7 +118,7 @@ def skip(
 
 
 @router.post("/rate/go-on")
-def go_on(request: Request, session: WriteSession, settings: CurrentSettings, rater: WritingRater) -> Response:
+def go_on(request: Request, session: WriteSession, settings: AppSettings, rater: WritingRater) -> Response:
     actions.go_on(session, settings, rater)
     return redirect(request, "/rate")
 
@@ -145,7 +138,7 @@ def look_again(request: Request, session: ReadSession, rater: ReadingRater, assi
 def change(
     request: Request,
     session: WriteSession,
-    settings: CurrentSettings,
+    settings: AppSettings,
     rater: WritingRater,
     assignment: Code,
     version: Annotated[int, Form(ge=1, le=1_000_000)],
@@ -161,7 +154,7 @@ def change(
 
 
 @router.get("/thanks")
-def thanks(request: Request, session: ReadSession, settings: CurrentSettings, rater: ReadingRater) -> Response:
+def thanks(request: Request, session: ReadSession, settings: AppSettings, rater: ReadingRater) -> Response:
     return _page(request, session, settings, rater)
 
 
