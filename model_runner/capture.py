@@ -135,7 +135,7 @@ def _add(
     parts = [slice(*ends) for ends in pairwise([*firsts.tolist(), len(rows_E)])]
     for row, part in zip(rows.tolist(), parts, strict=True):
         sides = [acts_BTF[row, : block.length_B[row]], *([] if after is None else [after(row)])]
-        _copy_windows(windows_ESW[part], sides, units_E[part])
+        copy_windows(windows_ESW[part], sides, units_E[part])
     peaks_EW = (windows_ESW[:, 0] == gathered.sign * values_E[:, None]) & block.rankable_BT[rows_E]
     found.peak_E[:] = peaks_EW.argmax(axis=1)
     for row, part in zip(rows.tolist(), parts, strict=True):
@@ -143,7 +143,8 @@ def _add(
         found.cluster_E[part] = cluster_of(int(block.document_B[row]), positions_E)
 
 
-def _copy_windows(windows_ESW: NDArray[np.float32], sides: Sequence[Tensor], units_E: NDArray[np.int64]) -> None:
+def copy_windows(windows_ESW: NDArray[np.float32], sides: Sequence[Tensor], units_E: NDArray[np.int64]) -> None:
+    """Copy the units' columns of a context's activations (tokens, units), a tensor a side, into windows."""
     columns = torch.from_numpy(units_E).to(sides[0].device)
     for side, side_TF in enumerate(sides):
         windows_ESW[:, side, : len(side_TF)] = side_TF.index_select(1, columns).numpy(force=True).T

@@ -21,13 +21,15 @@ from model_runner.capture import Gathered
 from model_runner.errors import RunnerError
 from model_runner.group import Group
 from model_runner.resume import refuse_change
-from model_runner.top import COLUMNS, Candidates, TopLists
+from model_runner.top import COLUMNS, EMPTY, Candidates, TopLists
 from model_runner.waiting import fill, reserve
 
 STATE_NAME = "collecting.npz"
 PARTIAL_NAME = "collecting.npz.partial"
 STATE_FORMAT = 1
 WATCHED = ("finite_F", "constant_F", "first_F")
+WINDOWS = "windows_FKSW"
+LISTS = tuple(field.name for field in fields(TopLists))
 SPREAD = ("sum_F", "squares_F", "least_F", "greatest_F")
 
 
@@ -60,14 +62,28 @@ def _group_arrays(group: Group) -> Iterator[tuple[str, NDArray[Any]]]:
     if group.spread is not None:
         yield "spread/counts_HF", group.spread.counts_HF.numpy(force=True)
         yield from ((f"spread/{name}", getattr(group.spread, name)) for name in SPREAD)
+    if group.bands is not None:
+        yield from ((f"bands/{name}", array) for name, array in _list_arrays(group.bands.lists))
 
 
 def _arrays(gathered: Gathered) -> Iterator[tuple[str, NDArray[Any]]]:
     yield from ((name, getattr(gathered, name)) for name in WATCHED)
-    yield from ((field.name, getattr(gathered.lists, field.name)) for field in fields(TopLists))
+    yield from _list_arrays(gathered.lists)
     held = gathered.waiting.candidates[: gathered.waiting.used]
     yield from ((f"held/{name}", getattr(held, name)) for name in COLUMNS if name != "window_E")
     yield "held/windows_ESW", held.windows_PSW[: len(held)]
+
+
+def _list_arrays(lists: TopLists) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Of the windows only those in use, since most of a band's are not."""
+    yield from ((name, getattr(lists, name)) for name in LISTS if name != WINDOWS)
+    units, slots = _used(lists)
+    yield WINDOWS, lists.windows_FKSW[units, slots]
+
+
+def _used(lists: TopLists) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    units, places = np.nonzero(lists.value_FK != EMPTY)
+    return units, lists.slot_FK[units, places]
 
 
 def load_state(folder: Path, settings: Mapping[str, Any], groups: Sequence[Group]) -> int:
@@ -104,17 +120,25 @@ def _restore_group(group: Group, arrays: Mapping[str, NDArray[Any]]) -> None:
         group.spread.counts_HF.copy_(torch.from_numpy(arrays["spread/counts_HF"]))
         for name in SPREAD:
             getattr(group.spread, name)[...] = arrays[f"spread/{name}"]
+    if group.bands is not None:
+        _restore_lists(group.bands.lists, {name: arrays[f"bands/{name}"] for name in LISTS})
 
 
 def _restore(gathered: Gathered, arrays: Mapping[str, NDArray[Any]]) -> None:
     for name in WATCHED:
         getattr(gathered, name)[...] = arrays[name]
-    for field in fields(TopLists):
-        getattr(gathered.lists, field.name)[...] = arrays[field.name]
+    _restore_lists(gathered.lists, arrays)
     windows_ESW = arrays["held/windows_ESW"]
     columns = {name: arrays[f"held/{name}"] for name in COLUMNS if name != "window_E"}
     held = Candidates(**columns, window_E=np.arange(len(windows_ESW)), windows_PSW=windows_ESW)
     fill(reserve(gathered.waiting, len(held)), held, windows_ESW)
+
+
+def _restore_lists(lists: TopLists, arrays: Mapping[str, NDArray[Any]]) -> None:
+    for name in LISTS:
+        if name != WINDOWS:
+            getattr(lists, name)[...] = arrays[name]
+    lists.windows_FKSW[_used(lists)] = arrays[WINDOWS]
 
 
 def forget_state(folder: Path) -> None:

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from model_runner.capture import Gathered
+from model_runner.banded import BANDS, band_edges, cut
 from model_runner.collect_config import CollectSettings
 from model_runner.corpus.store import Corpus
-from model_runner.group import Group
+from model_runner.group import BAND_KEPT, Group
 from model_runner.run_folder import UNIT, RunInfo
 from model_runner.run_writer import SectionArrays, SpreadArrays, Vocabulary, write_run
-from model_runner.section import pack, unit_states
+from model_runner.section import Shown, pack, ranked, unit_states
 from model_runner.spread import edges, histogram, moments
 from model_runner.subject import Subject
 
@@ -29,17 +29,29 @@ def write_collected(
     groups: Sequence[Group],
 ) -> RunInfo:
     """Write the run folder of a pass that is done. Raises RunnerError when it cannot be written."""
-    sections = {"top": pack([group.highest for group in groups], corpus, settings.window)}
-    lowest = _lowest(groups)
-    if lowest:
-        sections["negative"] = pack(lowest, corpus, settings.window)
+    top = pack([ranked(group.highest) for group in groups], corpus, settings.window)
+    sections = {"top": top}
+    if settings.complete:
+        sections["negative"] = pack(_lowest(groups), corpus, settings.window)
+        sections |= {f"band-{band}": pack(_band(groups, band), corpus, settings.window) for band in range(BANDS)}
     info = _info(subject, corpus, folder.name, settings, documents_N)
     vocabulary = Vocabulary(corpus.token_bytes_flat, corpus.token_offsets)
-    return write_run(folder, info, _units(groups, sections["top"], settings), sections, vocabulary, _spread(groups))
+    return write_run(folder, info, _units(groups, top, settings), sections, vocabulary, _spread(groups))
 
 
-def _lowest(groups: Sequence[Group]) -> list[Gathered]:
-    return [group.lowest for group in groups if group.lowest is not None]
+def _lowest(groups: Sequence[Group]) -> list[Shown]:
+    return [ranked(group.lowest) for group in groups if group.lowest is not None]
+
+
+def _band(groups: Sequence[Group], band: int) -> list[Shown]:
+    """The band of every group; a dead or broken unit has none."""
+    parts = []
+    for group in groups:
+        if group.bands is not None and group.spread is not None:
+            lists = cut(group.bands, group.spread.greatest_F, band, BAND_KEPT)
+            alive_F = group.highest.finite_F & ~group.highest.constant_F
+            parts.append(Shown(lists, (lists.document_FK >= 0) & alive_F[:, None], 1))
+    return parts
 
 
 def _spread(groups: Sequence[Group]) -> SpreadArrays | None:
@@ -50,6 +62,7 @@ def _spread(groups: Sequence[Group]) -> SpreadArrays | None:
         histogram=np.concatenate([histogram(spread) for spread in spreads]),
         histogram_edges=edges(),
         moments=np.concatenate([moments(spread) for spread in spreads]),
+        band_edges=np.concatenate([band_edges(spread.greatest_F) for spread in spreads]),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from model_runner.bands import Bands, no_bands, sample, settle_bands
 from model_runner.capture import AfterOf, ClusterOf, Gathered, gather, nothing_gathered, ranked_tokens
 from model_runner.collect_config import CollectSettings
 from model_runner.contexts import Block
@@ -17,6 +18,9 @@ from model_runner.run_folder import KINDS
 from model_runner.spread import Spread, count, no_spread
 from model_runner.subject import After, Reader
 from model_runner.waiting import settle
+
+BAND_KEPT = 5
+"""Contexts sampled from each octave, and so shown of each band."""
 
 
 @dataclass
@@ -31,6 +35,7 @@ class Group:
     highest: Gathered
     lowest: Gathered | None
     spread: Spread | None
+    bands: Bands | None
 
     @property
     def units(self) -> int:
@@ -76,6 +81,7 @@ def _new_group(
         highest=nothing_gathered(*shape),
         lowest=nothing_gathered(*shape, sign=-1) if settings.complete else None,
         spread=no_spread(units, device) if settings.complete else None,
+        bands=no_bands(units, BAND_KEPT, *shape[2:]) if settings.complete else None,
     )
 
 
@@ -108,9 +114,13 @@ def _read(group: Group, acts_BTU: Tensor, block: Block, cluster_of: ClusterOf, a
     if group.spread is not None:
         for row in np.flatnonzero(block.rankable_BT.any(axis=1)):
             count(group.spread, ranked_tokens(acts_BTU[row], block.rankable_BT[row]))
+    if group.bands is not None:
+        sample(group.bands, acts_BTU, block, after)
 
 
 def settle_groups(groups: Sequence[Group], unfinished: int) -> None:
     """Sort what waits into the lists, but for what belongs to the unfinished document, or -1."""
     for gathered in (gathered for group in groups for gathered in group.gathered):
         settle(gathered.waiting, gathered.lists, unfinished)
+    for bands in (group.bands for group in groups if group.bands is not None):
+        settle_bands(bands)

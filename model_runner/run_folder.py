@@ -6,7 +6,7 @@ a few headers, one neuron costs microseconds. Format 1:
 run.json                    what was collected (RunInfo), and the shape, type and digest of every array
 units.npy                   a row a unit (UNIT)
 token_bytes.npy, token_offsets.npy   the vocabulary: bytes of token t are [offsets[t], offsets[t + 1])
-histogram.npy, histogram_edges.npy, moments.npy   where they were asked for: see Spread
+histogram.npy, histogram_edges.npy, moments.npy, band_edges.npy   where asked for: see Spread
 SECTION.offsets.npy         rows of unit u are [offsets[u], offsets[u + 1])
 SECTION.snippets.npy        a row a snippet (ROW), best first within a unit
 SECTION.tokens.npy, SECTION.activations.npy, SECTION.after_norm.npy   snippet after snippet, a value a token
@@ -53,7 +53,7 @@ MOMENTS = np.dtype(
 )
 FIXED_ARRAYS = frozenset({"units", "token_bytes", "token_offsets"})
 SECTION_ARRAYS = frozenset({"offsets", "snippets", "tokens", "activations"})
-SPREAD_ARRAYS = frozenset({"histogram", "histogram_edges", "moments"})
+SPREAD_ARRAYS = frozenset({"histogram", "histogram_edges", "moments", "band_edges"})
 OPTIONAL_SECTION_ARRAYS = frozenset({"after_norm"})
 FLAT = ("tokens", "activations", "after_norm")
 
@@ -147,6 +147,8 @@ class Spread(NamedTuple):
     """Tokens in each bin."""
     edges_B1: NDArray[np.float32]
     """B + 1 ascending edges, the outermost infinite; an edge belongs to the bin further from zero."""
+    band_edges: NDArray[np.float32]
+    """Falling: the snippets of section "band-b" are at least edge b + 1 and below edge b."""
     tokens: int
     mean: float
     variance: float
@@ -193,7 +195,8 @@ class Run:
         if not self._spread:
             return None
         numbers = self._spread["moments"][unit].item()
-        return Spread(self._spread["histogram"][unit], self._spread["histogram_edges"], *numbers)
+        counts_B, edges_B1 = self._spread["histogram"][unit], self._spread["histogram_edges"]
+        return Spread(counts_B, edges_B1, self._spread["band_edges"][unit], *numbers)
 
     def _check_unit(self, unit: int) -> None:
         if not 0 <= unit < len(self.units):
@@ -322,8 +325,10 @@ def _check_lengths(folder: Path, info: RunInfo, arrays: Mapping[str, NDArray[Any
     if "histogram" in arrays:
         bins = len(arrays["histogram_edges"]) - 1
         expected["moments"] = MOMENTS
-        if arrays["histogram"].shape != (units, bins) or arrays["moments"].shape != (units,):
-            raise RunFolderError(f"In {folder}, the histogram does not fit its edges or the units.")
+        bands = sum(section.startswith("band-") for section in info.sections)
+        shapes = [arrays[name].shape for name in ("histogram", "moments", "band_edges")]
+        if shapes != [(units, bins), (units,), (units, bands + 1)]:
+            raise RunFolderError(f"In {folder}, the histogram or the bands do not fit their edges or the units.")
     for name, dtype in expected.items():
         if arrays[name].dtype != dtype:
             raise RunFolderError(f"{folder / name}.npy has columns that this program does not know.")

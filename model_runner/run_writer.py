@@ -53,6 +53,8 @@ class SpreadArrays:
     """(B + 1,) ascending."""
     moments: NDArray[np.void]
     """(U,) rows of `run_folder.MOMENTS`."""
+    band_edges: NDArray[np.float32]
+    """(U, bands + 1) falling: section "band-b" is at least edge b + 1 and below edge b."""
 
 
 def write_run(

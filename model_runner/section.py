@@ -1,7 +1,8 @@
-"""From the lists of all layers to a section of the run folder."""
+"""From lists to a section of the run folder."""
 
 # Shape suffixes: F units of a layer, K kept, S snippets of all units, N tokens of all snippets, W of one.
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from model_runner.contexts import read_context
 from model_runner.corpus.store import Corpus
 from model_runner.run_folder import ROW, STATES
 from model_runner.run_writer import SectionArrays
-from model_runner.top import EMPTY
+from model_runner.top import EMPTY, TopLists
 
 
 def unit_states(gathered: Gathered, kept: int) -> NDArray[np.uint8]:
@@ -45,12 +46,25 @@ def shown(gathered: Gathered) -> NDArray[np.bool_]:
     return shown_FK
 
 
-def pack(layers: Sequence[Gathered], corpus: Corpus, window: int) -> SectionArrays:
-    """The snippets of all layers' units, in the order of the layers and of the units in them."""
-    counts = np.concatenate([shown(layer).sum(axis=1) for layer in layers])
-    rows = np.concatenate([_rows(layer, shown(layer), corpus, window) for layer in layers])
+class Shown(NamedTuple):
+    """Lists of some units, and what of them is put into a section."""
+
+    lists: TopLists
+    shown_FK: NDArray[np.bool_]
+    sign: int
+    """1, or -1 where the lists hold negated activations."""
+
+
+def ranked(gathered: Gathered) -> Shown:
+    return Shown(gathered.lists, shown(gathered), gathered.sign)
+
+
+def pack(parts: Sequence[Shown], corpus: Corpus, window: int) -> SectionArrays:
+    """The snippets of all units, in the order of the parts and of the units in them."""
+    counts = np.concatenate([part.shown_FK.sum(axis=1) for part in parts])
+    rows = np.concatenate([_rows(part, corpus, window) for part in parts])
     rows["at"] = np.cumsum(rows["length"]) - rows["length"]
-    activations, after_norm = _windows(layers, rows["length"])
+    activations, after_norm = _windows(parts, rows["length"])
     return SectionArrays(
         offsets=np.cumsum([0, *counts], dtype=np.int64),
         snippets=rows,
@@ -60,9 +74,10 @@ def pack(layers: Sequence[Gathered], corpus: Corpus, window: int) -> SectionArra
     )
 
 
-def _rows(gathered: Gathered, shown_FK: NDArray[np.bool_], corpus: Corpus, window: int) -> NDArray[np.void]:
-    lists, rows = gathered.lists, np.zeros(int(shown_FK.sum()), ROW)
-    rows["peak"], rows["value"] = lists.peak_FK[shown_FK], gathered.sign * lists.value_FK[shown_FK]
+def _rows(part: Shown, corpus: Corpus, window: int) -> NDArray[np.void]:
+    lists, shown_FK = part.lists, part.shown_FK
+    rows = np.zeros(int(shown_FK.sum()), ROW)
+    rows["peak"], rows["value"] = lists.peak_FK[shown_FK], part.sign * lists.value_FK[shown_FK]
     rows["document"], rows["start"] = lists.document_FK[shown_FK], lists.start_FK[shown_FK]
     left_S = corpus.documents["length"][rows["document"]] - rows["start"]
     rows["length"] = np.minimum(left_S, window - 1) + 1
@@ -79,16 +94,16 @@ def _collapsed(corpus: Corpus, document: int, start: int, peak: int) -> int:
 
 
 def _windows(
-    layers: Sequence[Gathered], length_S: NDArray[np.int32]
+    parts: Sequence[Shown], length_S: NDArray[np.int32]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
     """Activations of all snippets without their padding, and those after the LayerNorm where there is one."""
-    sides = layers[0].lists.windows_FKSW.shape[2]
+    sides = parts[0].lists.windows_FKSW.shape[2]
     flat = [np.empty(int(length_S.sum()), np.float32) for _ in range(sides)]
     snippet, at = 0, 0
-    for layer in layers:
-        for unit, place in np.argwhere(shown(layer)):
+    for part in parts:
+        for unit, place in np.argwhere(part.shown_FK):
             end = at + int(length_S[snippet])
-            window_SW = layer.lists.windows_FKSW[unit, layer.lists.slot_FK[unit, place]]
+            window_SW = part.lists.windows_FKSW[unit, part.lists.slot_FK[unit, place]]
             for side in range(sides):
                 flat[side][at:end] = window_SW[side, : end - at]
             snippet, at = snippet + 1, end

@@ -1,0 +1,112 @@
+"""An unbiased sample of contexts over the whole range of a unit's activations.
+
+Every context has a random number of its own, a hash of its place in the corpus. For each unit and octave of
+activation, the contexts that hold a rankable token in the octave and have the highest numbers are kept: any
+such context is as likely as any other, one pass suffices, and passes over parts of a corpus merge exactly.
+The token that is shown is a random one of those in the octave. Octaves become bands when the pass is over
+and the unit's greatest activation is known: see `banded`.
+"""
+
+# Shape suffixes: B contexts of a block, T tokens of a context, U units, O octaves, E candidates.
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from model_runner.capture import AfterOf, copy_windows, ranked_tokens
+from model_runner.contexts import Block
+from model_runner.top import TopLists, empty_lists
+from model_runner.waiting import Waiting, empty_waiting, reserve, settle, windows_of
+
+OCTAVES, LOWEST_OCTAVE = 31, -22
+"""Octave 0 holds all below 2^LOWEST_OCTAVE, zero and negative values with it; octave o > 0 begins at
+2^(LOWEST_OCTAVE + o - 1), and the last has no end. Their bits fit into an int32."""
+CONTEXT_BITS = 24
+"""A context's number is its document's, shifted by this, plus its start in the document."""
+
+
+@dataclass
+class Bands:
+    """The samples so far. Unit u and octave o are row u * OCTAVES + o of the lists, whose value is the
+    context's random number and whose document is the context's number."""
+
+    lists: TopLists
+    waiting: Waiting
+
+
+def no_bands(units: int, kept: int, window: int, sides: int) -> Bands:
+    # The windows of octaves in which a unit never is are never touched, and so take no memory.
+    return Bands(empty_lists(units * OCTAVES, kept, window, sides), empty_waiting(1, window, sides))
+
+
+@torch.inference_mode()
+def sample(bands: Bands, acts_BTU: Tensor, block: Block, after: AfterOf | None) -> None:
+    """Take what enters the samples from a block's float32 activations."""
+    for row in np.flatnonzero(block.rankable_BT.any(axis=1)).tolist():
+        context = (int(block.document_B[row]) << CONTEXT_BITS) + int(block.start_B[row])
+        number = float(_hashed(np.array([context]))[0])
+        octaves_TU = octaves(ranked_tokens(acts_BTU[row], block.rankable_BT[row])).numpy(force=True)
+        units_E, octaves_E = _entering(bands, octaves_TU, number)
+        if not len(units_E):
+            continue
+        order_T = np.argsort(_hashed(context + (np.arange(len(octaves_TU)) << 48)))
+        tokens_E = order_T[(octaves_TU[order_T][:, units_E] == octaves_E).argmax(axis=0)]
+        peaks_E = np.flatnonzero(block.rankable_BT[row])[tokens_E]
+        sides = [acts_BTU[row, : block.length_B[row]], *([] if after is None else [after(row)])]
+        for first in range(0, len(units_E), len(bands.waiting.candidates)):
+            part = slice(first, first + len(bands.waiting.candidates))
+            _add(bands, units_E[part], octaves_E[part], number, context, int(block.start_B[row]), peaks_E[part], sides)
+
+
+def octaves(acts_TU: Tensor) -> Tensor:
+    """The octave of each activation, 0 to OCTAVES - 1, from the exponent's bits; negative ones are in 0."""
+    first = 127 + LOWEST_OCTAVE - 1
+    return (acts_TU.contiguous().view(torch.int32) >> 23).sub_(first).clamp_(0, OCTAVES - 1)
+
+
+def _entering(
+    bands: Bands, octaves_TU: NDArray[np.int32], number: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Units and octaves whose samples a context of this number enters, since a token of it is there."""
+    seen_U = np.bitwise_or.reduce(np.left_shift(np.int32(1), octaves_TU), axis=0)
+    open_UO = (bands.lists.value_FK[:, -1] < number).reshape(-1, OCTAVES)
+    open_U = open_UO @ (np.int32(1) << np.arange(OCTAVES, dtype=np.int32))
+    hit_U = seen_U & open_U
+    units = np.flatnonzero(hit_U)
+    places, octaves_E = np.nonzero(hit_U[units, None] >> np.arange(OCTAVES) & 1)
+    return units[places], octaves_E
+
+
+def _hashed(numbers: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Numbers in [0, 1) that look random: the finalizer of SplitMix64 (Steele et al. 2014), its high bits."""
+    mixed = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    high = (mixed ^ (mixed >> np.uint64(31))) >> np.uint64(40)
+    return (high / np.float64(1 << 24)).astype(np.float32)
+
+
+def _add(
+    bands: Bands,
+    units_E: NDArray[np.int64],
+    octaves_E: NDArray[np.int64],
+    number: float,
+    context: int,
+    start: int,
+    peaks_E: NDArray[np.int64],
+    sides: list[Tensor],
+) -> None:
+    if bands.waiting.room < len(units_E):
+        settle_bands(bands)
+    found = reserve(bands.waiting, len(units_E))
+    found.unit_E[:], found.value_E[:] = units_E * OCTAVES + octaves_E, number
+    found.document_E[:], found.cluster_E[:] = context, context
+    found.start_E[:], found.peak_E[:] = start, peaks_E
+    copy_windows(windows_of(found), sides, units_E)
+
+
+def settle_bands(bands: Bands) -> None:
+    """Sort what waits into the samples. No context is ever unfinished."""
+    settle(bands.waiting, bands.lists, unfinished=-1)
