@@ -1,4 +1,4 @@
-"""Complete collection (top, lowest, histogram and moments) against the bare forward, at width 512."""
+"""Complete collection (top, lowest, bands, histogram and moments) against the bare forward, at width 512."""
 
 import statistics
 
