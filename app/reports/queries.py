@@ -22,7 +22,7 @@ from app.models import (
     StudyState,
 )
 from app.reports.form_features import form_of
-from app.reports.rows import raters_in_order
+from app.reports.standing import raters_in_order
 from app.studies.queries import find_study
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from app.errors import NotFound
 from app.models import Arm, Assignment, Item, ItemContent, OpenedItem, Rater, Rating, Study
 from app.reports.names import rater_name
-from app.reports.rows import raters_in_order, standing
+from app.reports.standing import raters_in_order, standing
 
 PAGE = 10
 CHECKBOX = re.compile(rb'<input type=checkbox id=w(\d+) aria-label=\1 aria-labelledby="w w\1">')

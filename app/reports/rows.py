@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 
-from sqlalchemy import ColumnElement, Select, Subquery, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
 from app.models import (
@@ -23,30 +23,8 @@ from app.models import (
 )
 from app.reports.formats import Cell, Row
 from app.reports.names import letter
+from app.reports.standing import last_versions, raters_in_order, standing_by
 from app.reports.tables import Table
-
-
-def last_versions() -> Subquery:
-    """The number of the last version of every assignment."""
-    newest = func.max(Rating.version).label("version")
-    return select(Rating.assignment_id, newest).group_by(Rating.assignment_id).subquery()
-
-
-def standing() -> Select[Rating, Assignment]:
-    """The verdicts that stand: last versions that are no withdrawal."""
-    last = last_versions()
-    return (
-        select(Rating, Assignment)
-        .join(last, (last.c.assignment_id == Rating.assignment_id) & (last.c.version == Rating.version))
-        .join(Assignment, Assignment.id == Rating.assignment_id)
-        .where(Rating.action != RatingAction.WITHDRAWN)
-    )
-
-
-def standing_by(column: ColumnElement[int]) -> Subquery:
-    """How many verdicts stand, by item or by rater."""
-    found = standing().with_only_columns(column.label("id"), func.count().label("n"))
-    return found.group_by(column).subquery()
 
 
 def read_rows(session: Session, study: Study, table: Table) -> list[Row]:
@@ -138,13 +116,6 @@ def _items(session: Session, study: Study) -> Iterator[Cells]:
             "phase": item.phase.value, "repeat_of": repeat_of, "content_digest": item.content_digest, "leaf": leaf,
             **_unit(opened, arm),
         }  # fmt: skip
-
-
-def raters_in_order(session: Session, study: Study) -> list[tuple[Rater, int | None]]:
-    """The raters with the numbers of their seats, in the order that gives them their letters."""
-    statement = select(Rater, Seat.number).outerjoin(Seat, Seat.rater_id == Rater.id).where(Rater.study_id == study.id)
-    found = [(rater, seat) for rater, seat in session.execute(statement)]
-    return sorted(found, key=lambda one: (one[1] is None, one[1] or 0, one[0].id))
 
 
 def _raters(session: Session, study: Study) -> Iterator[Cells]:
