@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import Row, Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
-from app.models import Assignment, AssignmentState, Item, Rater
+from app.models import Assignment, AssignmentState, Item, Placement, Rater
 from app.rating.assignment import lease_is_over, wants_more
 from app.rating.queries import count_done, places_used, takeable
 from app.settings import Settings
@@ -44,15 +44,13 @@ def _held(session: Session, rater: Rater) -> list[Assignment]:
 
 
 def _claim(session: Session, settings: Settings, rater: Rater, at: datetime) -> Assignment | None:
-    item_id = _take_free_item(session, rater, at)
-    if item_id is None:
+    taken = _take_free_item(session, rater, at)
+    if taken is None:
         return None
-    last = session.scalars(select(func.max(Assignment.position)).where(Assignment.rater_id == rater.id)).one() or 0
-    mine = and_(Assignment.rater_id == rater.id, Assignment.item_id == item_id)
-    assignment = session.scalars(select(Assignment).where(mine)).one_or_none()
-    if assignment is None:  # else it was released, and is taken again
-        assignment = Assignment(rater_id=rater.id, item_id=item_id)
-    assignment.position = last + 1
+    # Else it was released, and is taken again.
+    assignment = session.get_one(Assignment, taken.assignment_id) if taken.assignment_id else Assignment()
+    assignment.rater_id, assignment.item_id = rater.id, taken.item_id
+    assignment.position = (taken.last_position or 0) + 1
     assignment.state = AssignmentState.HELD
     assignment.claimed_at = assignment.shown_at = at
     assignment.leased_until = at + settings.lease
@@ -61,15 +59,28 @@ def _claim(session: Session, settings: Settings, rater: Rater, at: datetime) -> 
     return assignment
 
 
-def _take_free_item(session: Session, rater: Rater, at: datetime) -> int | None:
+def _take_free_item(session: Session, rater: Rater, at: datetime) -> Row[int, int | None, int | None] | None:
     """Lock the first free item in the seat's order: one that nobody is claiming just now, or else any."""
     full: list[int] = []
     for pass_over in (True, False):
-        free = takeable(rater).where(places_used(at) < Item.capacity).limit(1)
-        free = free.with_for_update(of=Item, skip_locked=pass_over, key_share=True)
-        while (item_id := session.scalars(free.where(Item.id.not_in(full))).one_or_none()) is not None:
+        free = _free_items(rater, at).limit(1).with_for_update(of=Item, skip_locked=pass_over, key_share=True)
+        while (taken := session.execute(free.where(Item.id.not_in(full))).one_or_none()) is not None:
             # The lock may have been granted after another claim was committed: only a look from behind it is sure.
-            if place_is_left(session, rater, item_id, at):
-                return item_id
-            full.append(item_id)
+            if session.scalars(select(places_used(at) < Item.capacity).where(Item.id == taken.item_id)).one():
+                return taken
+            full.append(taken.item_id)
     return None
+
+
+def _free_items(rater: Rater, at: datetime) -> Select[int, int | None, int | None]:
+    """The items with a free place, each with this rater's released assignment to it, and their last position."""
+    mine = select(Assignment.id).where(Assignment.rater_id == rater.id, Assignment.item_id == Placement.item_id)
+    last = select(func.max(Assignment.position)).where(Assignment.rater_id == rater.id)
+    return (
+        takeable(rater)
+        .where(places_used(at) < Item.capacity)
+        .add_columns(
+            mine.correlate(Placement).scalar_subquery().label("assignment_id"),
+            last.scalar_subquery().label("last_position"),
+        )
+    )
