@@ -38,10 +38,14 @@ class Gathered:
 
 
 def nothing_gathered(units: int, kept: int, window: int, sides: int, sign: int = 1) -> Gathered:
+    lists, waiting = empty_lists(units, kept, window, sides), empty_waiting(units, window, sides)
+    # Memory is taken now, so that whoever lacks it hears of it at once and it does not grow later.
+    lists.windows_FKSW.fill(0)
+    waiting.candidates.windows_PSW.fill(0)
     return Gathered(
         sign=sign,
-        lists=empty_lists(units, kept, window, sides),
-        waiting=empty_waiting(units, window, sides),
+        lists=lists,
+        waiting=waiting,
         finite_F=np.ones(units, np.bool_),
         constant_F=np.ones(units, np.bool_),
         first_F=np.full(units, np.nan, np.float32),

@@ -63,22 +63,21 @@ def _group_arrays(group: Group) -> Iterator[tuple[str, NDArray[Any]]]:
         yield "spread/counts_HF", group.spread.counts_HF.numpy(force=True)
         yield from ((f"spread/{name}", getattr(group.spread, name)) for name in SPREAD)
     if group.bands is not None:
-        yield from ((f"bands/{name}", array) for name, array in _list_arrays(group.bands.lists))
+        yield from ((f"bands/{name}", array) for name, array in _band_arrays(group.bands.lists))
 
 
 def _arrays(gathered: Gathered) -> Iterator[tuple[str, NDArray[Any]]]:
     yield from ((name, getattr(gathered, name)) for name in WATCHED)
-    yield from _list_arrays(gathered.lists)
+    yield from ((name, getattr(gathered.lists, name)) for name in LISTS)
     held = gathered.waiting.candidates[: gathered.waiting.used]
     yield from ((f"held/{name}", getattr(held, name)) for name in COLUMNS if name != "window_E")
     yield "held/windows_ESW", held.windows_PSW[: len(held)]
 
 
-def _list_arrays(lists: TopLists) -> Iterator[tuple[str, NDArray[Any]]]:
+def _band_arrays(lists: TopLists) -> Iterator[tuple[str, NDArray[Any]]]:
     """Of the windows only those in use, since most of a band's are not."""
     yield from ((name, getattr(lists, name)) for name in LISTS if name != WINDOWS)
-    units, slots = _used(lists)
-    yield WINDOWS, lists.windows_FKSW[units, slots]
+    yield WINDOWS, lists.windows_FKSW[_used(lists)]
 
 
 def _used(lists: TopLists) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -121,20 +120,21 @@ def _restore_group(group: Group, arrays: Mapping[str, NDArray[Any]]) -> None:
         for name in SPREAD:
             getattr(group.spread, name)[...] = arrays[f"spread/{name}"]
     if group.bands is not None:
-        _restore_lists(group.bands.lists, {name: arrays[f"bands/{name}"] for name in LISTS})
+        _restore_bands(group.bands.lists, {name: arrays[f"bands/{name}"] for name in LISTS})
 
 
 def _restore(gathered: Gathered, arrays: Mapping[str, NDArray[Any]]) -> None:
     for name in WATCHED:
         getattr(gathered, name)[...] = arrays[name]
-    _restore_lists(gathered.lists, arrays)
+    for name in LISTS:
+        getattr(gathered.lists, name)[...] = arrays[name]
     windows_ESW = arrays["held/windows_ESW"]
     columns = {name: arrays[f"held/{name}"] for name in COLUMNS if name != "window_E"}
     held = Candidates(**columns, window_E=np.arange(len(windows_ESW)), windows_PSW=windows_ESW)
     fill(reserve(gathered.waiting, len(held)), held, windows_ESW)
 
 
-def _restore_lists(lists: TopLists, arrays: Mapping[str, NDArray[Any]]) -> None:
+def _restore_bands(lists: TopLists, arrays: Mapping[str, NDArray[Any]]) -> None:
     for name in LISTS:
         if name != WINDOWS:
             getattr(lists, name)[...] = arrays[name]
