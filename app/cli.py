@@ -36,6 +36,11 @@ def parser() -> Parser:
     parser = Parser(prog="glance", description="Blind studies of neurons: is one interpretable at a glance?")
     add = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _command(add, "migrate", "bring the database up to date", commands.migrate)
+    for name, what, do in (
+        ("backup", "copy the whole database into one file, while raters go on", commands.backup),
+        ("restore", "put a backup back into an empty database", commands.restore),
+    ):
+        _command(add, name, what, do).add_argument("file", type=Path, metavar="FILE")
     _serve(add)
     _administrator(add)
     _study(add)

@@ -51,6 +51,27 @@ def migrate(_options: Options) -> None:
     say("The database is up to date.")
 
 
+def backup(options: Options) -> None:
+    from app.backup import backup
+
+    settings = get_settings()
+    with database(settings):
+        pass
+    backup(settings.database_url, options.file)
+    say(f"Not in it: the key file {settings.key_file.resolve()}. Keep a copy of that one somewhere else.")
+    say(str(options.file))
+
+
+def restore(options: Options) -> None:
+    from app.backup import restore
+
+    settings = get_settings()
+    restore(settings.database_url, options.file)
+    if not settings.key_file.exists():
+        say(f"The key file {settings.key_file.resolve()} is not there yet. Put it back before you unblind a study.")
+    say("The database is put back. If the program is newer than the backup, run: glance migrate")
+
+
 @contextmanager
 def database(settings: Settings) -> Iterator[Engine]:
     """The database, if its tables are those of this program. Raises Conflict with what to do otherwise."""
