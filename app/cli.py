@@ -13,12 +13,15 @@ from sqlalchemy.exc import OperationalError
 
 from app import commands
 from app.errors import AppError
+from app.utf8 import insist_on_utf8
 
 Parser = argparse.ArgumentParser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns its exit status; 2 after an expected failure, whose sentence goes to stderr."""
+    if arguments is None:
+        insist_on_utf8()
     options = parser().parse_args(arguments)
     try:
         return int(options.do(options) or 0)

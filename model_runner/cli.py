@@ -10,12 +10,15 @@ from pathlib import Path
 
 from model_runner.config import MLP_NAMES
 from model_runner.errors import RunnerError
+from model_runner.utf8 import insist_on_utf8
 
 Options = argparse.Namespace
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand. Returns 0, or 2 after an expected failure, whose sentence goes to stderr."""
+    if arguments is None:
+        insist_on_utf8()
     options = parser().parse_args(arguments)
     try:
         options.do(options)
