@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Options = argparse.Namespace
 ACTOR = "the command line"
+LONGEST_DAYS = 3650
 DESIGN_OPTIONS = (
     ("neurons", "neurons_per_arm", 60, "neurons an arm"),
     ("snippets", "snippets", 20, "snippets an item"),
@@ -150,6 +151,10 @@ def add_administrator(options: Options) -> None:
 def invite(options: Options) -> None:
     from app.raters import actions
 
+    if options.days is not None and not 1 <= options.days <= LONGEST_DAYS:
+        raise Invalid(
+            f"A link works for 1 to {LONGEST_DAYS} days, or without --days for ever; {options.days} was given."
+        )
     expires_at = clock.now() + timedelta(days=options.days) if options.days else None
     with writing() as (session, _):
         study = find_study(session, options.study)
@@ -274,9 +279,12 @@ def import_ratings(options: Options) -> None:
 
 
 def _write(folder: Path, contents: dict[str, bytes]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in contents.items():
-        (folder / name).write_bytes(content)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            (folder / name).write_bytes(content)
+    except OSError as error:
+        raise Invalid(f"{error.filename} could not be written: {error.strerror}. Give another --out.") from None
 
 
 def verify(options: Options) -> int:

@@ -9,9 +9,11 @@ from app.administrators.signing_in import waits_until
 from app.db import OpenTransaction
 from app.errors import Conflict, Invalid, Refused
 from app.models import Administrator
+from app.names import one_line
 from app.security import hash_password, password_matches
 
 SHORTEST_PASSWORD = 10
+LONGEST_NAME = 100
 NO_FIT = (
     "This name and password do not fit, or there were too many tries. "
     "After many tries a name has to wait, at most 15 minutes."
@@ -31,7 +33,7 @@ class Attempt:
 def add_administrator(
     session: Session, name: str, password: str, *, may_manage: bool = True, may_unblind: bool = True
 ) -> Administrator:
-    name = name.strip()
+    name = one_line(name, LONGEST_NAME)
     if not name:
         raise Invalid("An administrator needs a name.")
     if len(password) < SHORTEST_PASSWORD:

@@ -17,10 +17,13 @@ from app.models import (
     Study,
     StudyState,
 )
+from app.names import one_line
 from app.raters.invitations import numbered, refusal
 from app.raters.queries import invitation_by_token, link_is, rater_of
 from app.security import new_token, token_hash
 
+LONGEST_NAME = 80
+"""Short of its column, so that raters who share a link can be numbered."""
 UNKNOWN_LINK = "This link leads nowhere. Check that it was copied whole, or ask the person who sent it to you."
 CLOSED = "This study is closed, so nobody can join it any more."
 DEACTIVATED = "This link no longer lets you in. Ask the person who sent it to you."
@@ -41,7 +44,7 @@ def invite(
     The kind is the study's unless it is given: people never rate in a simulated study, nor programs among people.
     """
     kind = kind or (RaterKind.SIMULATED if study.simulated else RaterKind.HUMAN)
-    name = name.strip()
+    name = one_line(name, LONGEST_NAME)
     if not name:
         raise Invalid("A link needs a name, so that you can tell raters apart.")
     _check_kind(study, kind)

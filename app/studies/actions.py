@@ -13,6 +13,7 @@ from app.studies.seal import digest
 from app.studies.unblinding import bars, checks
 
 MAY_NOT_MANAGE = "You may look at this study, but not change it. Ask an administrator who may manage studies."
+LONGEST_REASON = 2000
 MAY_NOT_UNBLIND = "You may not unblind studies. Ask an administrator who may."
 
 
@@ -64,6 +65,8 @@ def unblind_study(
         raise Invalid(f"You typed “{typed_name.strip()}”, and the study's name is “{study.name}”.")
     if not reason:
         raise Invalid("Say why the study is unblinded; the reason is written in its log and its report.")
+    if len(reason) > LONGEST_REASON:
+        raise Invalid(f"The reason has {len(reason)} characters; at most {LONGEST_REASON} are kept. Shorten it.")
     if study.state is StudyState.UNBLINDED:
         raise Conflict(f"The study “{study.name}” was unblinded already.")
     opened = open_study(session, settings, study)

@@ -21,6 +21,7 @@ from app.models import (
     Study,
 )
 from app.models.base import new_code
+from app.names import one_line
 from app.settings import Settings
 from app.studies.draw import DrawnItem
 from app.studies.freezing import Frozen
@@ -28,6 +29,7 @@ from app.studies.key import create_key, decrypt, encrypt, load_key, padded
 from app.studies.seal import canonical, digest, item_key, leaf
 
 SECRET_BYTES = 32
+LONGEST_NAME = 200
 
 
 def new_secret() -> bytes:
@@ -39,7 +41,7 @@ def create_study(
     session: Session, settings: Settings, *, name: str, frozen: Frozen, actor: str, pilot: bool = False
 ) -> Study:
     """Write the study down, sealed and open for raters."""
-    name = name.strip()
+    name = one_line(name, LONGEST_NAME)
     if not name:
         raise Invalid("A study needs a name.")
     if session.scalars(select(Study.id).where(Study.name == name)).first() is not None:

@@ -186,3 +186,21 @@ CHANGES = {
     "a name in the log": lambda events: events["rows"][1].update(actor="Eve"),
     "a shorter log": lambda events: events["rows"].pop(),
 }
+
+
+@pytest.mark.parametrize("days", ["0", "-3", "99999999999"])
+def test_a_link_works_for_a_number_of_days_that_exists(
+    at_home: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], days: str
+) -> None:
+    assert glance(monkeypatch, "invite", "Winter study", "--name", "Rater A", "--days", days) == 2
+    assert f"{days} was given" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written_is_a_sentence(
+    at_home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert glance(monkeypatch, "migrate") == 0
+    study = create(monkeypatch, capsys)
+    (tmp_path / "taken").touch()
+    assert glance(monkeypatch, "export", study, "--out", tmp_path / "taken") == 2
+    assert "taken could not be written" in capsys.readouterr().err
