@@ -13,13 +13,12 @@ from app.models import (
     Rater,
     RaterKind,
     Rating,
-    RatingAction,
     Sitting,
     Study,
     StudyState,
 )
 from app.raters.invitations import LinkState, link_state
-from app.rating.queries import GIVEN_STATES
+from app.rating.queries import GIVEN_STATES, given_and_not_undone
 from app.rating.sittings import LONGEST_GAP, is_over
 from app.security import token_hash
 from app.settings import Settings
@@ -100,7 +99,7 @@ def rater_rows(session: Session, study: Study) -> list[RaterRow]:
 def sitting_rows(session: Session, settings: Settings, study: Study, newest: int = 20) -> list[SittingRow]:
     """The newest sittings of a study."""
     at = clock.now()
-    verdicts = select(func.count()).where(Rating.sitting_id == Sitting.id, Rating.action == RatingAction.GIVEN)
+    verdicts = select(func.count()).where(Rating.sitting_id == Sitting.id, given_and_not_undone())
     last = select(func.max(Sitting.id)).group_by(Sitting.rater_id)
     statement = (
         select(Sitting, Rater.name, verdicts.correlate(Sitting).scalar_subquery(), Sitting.id.in_(last))
@@ -168,7 +167,7 @@ def _median_seconds(study: Study) -> Select[Any]:
             func.count().over(partition_by=Rater.id).label("n"),
         )
         .join(Assignment, Assignment.rater_id == Rater.id)
-        .join(Rating, and_(Rating.assignment_id == Assignment.id, Rating.action == RatingAction.GIVEN))
+        .join(Rating, and_(Rating.assignment_id == Assignment.id, given_and_not_undone()))
         .where(Rater.study_id == study.id)
         .subquery()
     )

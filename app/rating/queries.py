@@ -29,6 +29,17 @@ from app.settings import Settings
 GIVEN_STATES = (AssignmentState.RATED, AssignmentState.SURPLUS)
 
 
+def given_and_not_undone() -> ColumnElement[bool]:
+    """Of a rating: it gave a verdict, and no later version took it back. An assignment has one such rating at most."""
+    later = aliased(Rating)
+    undone = exists().where(
+        later.assignment_id == Rating.assignment_id,
+        later.version > Rating.version,
+        later.action == RatingAction.WITHDRAWN,
+    )
+    return and_(Rating.action == RatingAction.GIVEN, ~undone)
+
+
 @dataclass(frozen=True, kw_only=True)
 class GivenVerdict:
     """A verdict as it stands now, for the rater who gave it."""

@@ -17,11 +17,11 @@ from app.models import (
     Phase,
     Rater,
     Rating,
-    RatingAction,
     Seat,
     Sitting,
     Study,
 )
+from app.rating.queries import given_and_not_undone
 from app.settings import Settings
 from app.studies.seal import digest
 
@@ -172,7 +172,7 @@ def _at_work(session: Session, study: Study, since: datetime) -> int:
 
 
 def _median_seconds(session: Session, study: Study) -> float | None:
-    given = _of_study(select(Rating.seconds), study).where(Rating.action == RatingAction.GIVEN).subquery()
+    given = _of_study(select(Rating.seconds), study).where(given_and_not_undone()).subquery()
     count = session.scalars(select(func.count()).select_from(given)).one()
     if count == 0:
         return None
@@ -184,7 +184,7 @@ def _median_seconds(session: Session, study: Study) -> float | None:
 def _days(session: Session, study: Study, at: datetime) -> list[tuple[date, int]]:
     today = at.date()
     first = datetime.combine(today - timedelta(days=DAYS - 1), datetime.min.time(), at.tzinfo)
-    given = _of_study(select(Rating.at), study).where(Rating.action == RatingAction.GIVEN, Rating.at >= first)
+    given = _of_study(select(Rating.at), study).where(given_and_not_undone(), Rating.at >= first)
     counts = Counter(moment.date() for moment in session.scalars(given))
     days = [today - timedelta(days=back) for back in reversed(range(DAYS))]
     return [(day, counts[day]) for day in days]

@@ -8,8 +8,9 @@ from sqlalchemy.orm import Session
 
 from app.models import Event, Invitation, Rating, Seat, Sitting, Study
 from app.raters import actions
-from app.raters.queries import rater_rows
+from app.raters.queries import rater_rows, sitting_rows
 from app.settings import Settings
+from app.studies.queries import progress
 from tests.app.seated import NO, YES, Clock, Hand, faults, join, seated_study, stopped_clock
 from tests.studies import make_administrator, make_study, sign_in
 
@@ -50,6 +51,22 @@ def test_the_database_finds_the_median(
         time.wait(seconds=seconds)
         hand.give(NO)
     assert rater_rows(session, study)[0].median_seconds == median
+
+
+def test_a_verdict_that_was_taken_back_is_counted_nowhere(
+    session: Session, settings: Settings, study: Study, time: Clock
+) -> None:
+    hand = Hand(session, settings, join(session, study, "Nadia"))
+    hand.begin()
+    for seconds in (100, 10):
+        time.wait(seconds=seconds)
+        hand.give(YES)
+        if seconds == 100:
+            hand.undo()
+    (row,), (sitting,) = rater_rows(session, study), sitting_rows(session, settings, study)
+    pooled = progress(session, settings, study)
+    assert (row.done, sitting.verdicts, pooled.done, pooled.today) == (1, 1, 1, 1)
+    assert row.median_seconds == pooled.median_seconds
 
 
 def test_links_without_a_rater_have_rows_too(session: Session, study: Study, time: Clock) -> None:
