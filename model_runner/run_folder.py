@@ -16,12 +16,14 @@ Shapes: U units, S snippets of a section, N tokens of a section, W tokens of a s
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from model_runner.run_digest import first_change
 
 FORMAT = 1
 INFO_NAME = "run.json"
@@ -222,8 +224,8 @@ def _snippets(section: _Section, unit: int) -> Iterator[Snippet]:
         yield Snippet(tokens[at:end], activations[at:end], after_W, peak, value, *where)
 
 
-def open_run(folder: Path | str) -> Run:
-    """Open a run folder for reading.
+def open_run(folder: Path | str, *, every_byte: bool = False) -> Run:
+    """Open a run folder for reading; on request compare every byte with the digests, which reads the whole folder.
 
     Raises RunFolderError where the folder is not finished, is damaged, or has an unknown format.
     """
@@ -241,6 +243,8 @@ def open_run(folder: Path | str) -> Run:
     _check_names(folder, info, set(described))
     arrays = {name: _map(folder, name, description) for name, description in described.items()}
     _check_lengths(folder, info, arrays)
+    if every_byte and (changed := first_change(folder, asdict(info), described)):
+        raise RunFolderError(f"{folder / changed} was changed after the run was collected. Collect the run again.")
     sections = {name: _section(arrays, name) for name in info.sections}
     vocabulary = arrays["token_bytes"], arrays["token_offsets"]
     spread = {name: arrays[name] for name in SPREAD_ARRAYS & arrays.keys()}

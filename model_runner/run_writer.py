@@ -1,6 +1,5 @@
 """Writing a run folder: arrays first, run.json last and by rename, so that a folder with it is complete."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from model_runner.errors import RunnerError
 from model_runner.files import file_digest, write_atomically
+from model_runner.run_digest import run_digest
 from model_runner.run_folder import FORMAT, INFO_NAME, RunInfo
 
 
@@ -76,7 +76,7 @@ def write_run(
     except OSError as error:
         raise RunnerError(f"{folder} could not be written: {error.strerror}. Make room and run it again.") from error
     info = replace(info, sections=list(sections), format=FORMAT, digest="")
-    info = replace(info, digest=_digest(info, described))
+    info = replace(info, digest=run_digest(asdict(info), described))
     text = json.dumps({**asdict(info), "arrays": described}, indent=1, ensure_ascii=False, allow_nan=False)
     write_atomically(folder / INFO_NAME, f"{text}\n".encode())
     return info
@@ -112,8 +112,3 @@ def _write_array(path: Path, array: NDArray[Any]) -> dict[str, Any]:
         "shape": list(array.shape),
         "sha256": file_digest(path),
     }
-
-
-def _digest(info: RunInfo, described: Mapping[str, Any]) -> str:
-    text = json.dumps({**asdict(info), "arrays": described}, sort_keys=True, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -132,6 +132,18 @@ def test_a_damaged_array_is_refused(folder: Path, name: str, damage: str) -> Non
         open_run(folder)
 
 
+@pytest.mark.parametrize("name", ["top.activations.npy", "top.tokens.npy", "run.json"])
+def test_a_changed_byte_is_found_when_every_byte_is_asked_for(folder: Path, name: str) -> None:
+    open_run(folder, every_byte=True)
+    content = (folder / name).read_bytes()
+    at = content.index(b'"seed": 0') + 8 if name == "run.json" else len(content) - 1
+    changed = b"1" if name == "run.json" else bytes([content[at] ^ 1])
+    (folder / name).write_bytes(content[:at] + changed + content[at + 1 :])
+    open_run(folder)
+    with pytest.raises(RunFolderError, match=f"{name} was changed after"):
+        open_run(folder, every_byte=True)
+
+
 def test_questions_outside_the_folder_are_refused(run: Run) -> None:
     with pytest.raises(RunFolderError, match='no section "bottom"; it has top'):
         run.snippets("bottom", 0)
