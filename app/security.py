@@ -147,7 +147,7 @@ class SecurityHeaders:
                 names = {name for name, _ in message["headers"]}
                 extra = dict(SECURITY_HEADERS)
                 if b"cache-control" not in names:
-                    extra["cache-control"] = "no-store"
+                    extra["cache-control"] = "no-store, no-transform"  # a compressed length would tell the arm
                 message["headers"] = [
                     *message["headers"],
                     *((k.encode(), v.encode()) for k, v in extra.items()),

@@ -85,7 +85,7 @@ def test_a_rater_begins_and_sees_twenty_snippets(client: TestClient, join: Join)
     assert page.text.count("<li><input") == 20
     assert "16 of these 20" in page.text
     assert "Neuron 1 of 4" in page.text
-    assert page.headers["cache-control"] == "no-store"
+    assert page.headers["cache-control"] == "no-store, no-transform"
 
 
 def test_a_verdict_leads_to_the_next_neuron(htmx: TestClient, join: Join, session: Session) -> None:

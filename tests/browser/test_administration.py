@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from app.db import transaction
-from tests.browser.conftest import Open, Site
+from tests.browser.conftest import Open, Site, join
 from tests.studies import PASSWORD, make_administrator, two_runs
 
 pytestmark = pytest.mark.browser
@@ -96,6 +96,7 @@ def test_axe_finds_nothing_serious_and_nothing_overflows(site: Site, new_context
     for path in ("/", "/sign-in"):
         page.goto(path)
         look(path)
+    join(new_context().new_page(), site.link("Somebody with a rather long name"))
     sign_in(page)
     for path in ("/studies", "/studies/new"):
         page.goto(path)
