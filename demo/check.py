@@ -4,9 +4,11 @@ import json
 import shutil
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from demo.models import read_times
 from demo.places import VAR
@@ -32,7 +34,25 @@ def check(runs: Sequence[Path], *, neurons: int, started: float) -> dict[str, An
     glance(FOLDER, "export", made.study, "--out", FOLDER / "export", "--strict")
     glance(FOLDER, "verify", FOLDER / "export")
     report = json.loads((FOLDER / "report" / "report.json").read_text(encoding="utf-8"))
+    if faults := list(_faults(report, verdicts, len(runs), neurons)):
+        raise SystemExit("\n".join(faults))
     return _summary(runs, report, verdicts, started)
+
+
+def _faults(report: dict[str, Any], verdicts: int, arms: int, neurons: int) -> Iterator[str]:
+    """What does not fit together, a sentence each."""
+    rows = len(pd.read_csv(FOLDER / "export" / "ratings.csv"))
+    if rows != verdicts:
+        yield f"{verdicts} verdicts were given and {rows} were exported."
+    if len(report["arms"]) != arms:
+        yield f"The report has {len(report['arms'])} arms; the study has {arms}."
+    for arm in report["arms"]:
+        value = arm["fraction"]["value"]
+        if arm["neurons"] != neurons or value is None or not 0 <= value <= 1:
+            yield f"Arm {arm['condition']} has {arm['neurons']} neurons of {neurons} and a fraction of {value}."
+    for page in (FOLDER / "report").glob("*.html"):
+        if "SIMULATED" not in page.read_text(encoding="utf-8"):
+            yield f"{page} does not say that its raters were simulated."
 
 
 def _rate(made: Made, items: int) -> int:
