@@ -17,7 +17,9 @@ from app.models import (
     Study,
     StudyState,
 )
+from app.raters.flags import Flag, Work, flags
 from app.raters.invitations import LinkState, link_state
+from app.raters.work import work_of
 from app.rating.queries import GIVEN_STATES, given_and_not_undone
 from app.rating.sittings import LONGEST_GAP, is_over
 from app.security import token_hash
@@ -41,6 +43,7 @@ class RaterRow:
     finished: bool
     median_seconds: float | None
     active_minutes: float
+    flags: list[Flag]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +95,8 @@ def rater_rows(session: Session, study: Study) -> list[RaterRow]:
     raters = session.execute(_raters(study)).all()
     opened = {row.Rater.invitation_id for row in raters}
     links = session.scalars(select(Invitation).where(Invitation.study_id == study.id).order_by(Invitation.name))
-    rows = [_rater_row(row, at) for row in raters]
+    work = work_of(session, study)
+    rows = [_rater_row(row, at, flags(work.get(row.Rater.id, Work()))) for row in raters]
     return rows + [_link_row(link, at) for link in links if link.reusable or link.id not in opened]
 
 
@@ -177,7 +181,7 @@ def _median_seconds(study: Study) -> Select[Any]:
     )
 
 
-def _rater_row(row: Row[Any], at: datetime) -> RaterRow:
+def _rater_row(row: Row[Any], at: datetime, flags: list[Flag]) -> RaterRow:
     rater, invitation = row.Rater, row.Invitation
     revoked_at = invitation.revoked_at if invitation else None
     state = link_state(revoked_at=revoked_at, expires_at=None, opened=True, at=at)
@@ -194,6 +198,7 @@ def _rater_row(row: Row[Any], at: datetime) -> RaterRow:
         finished=rater.finished_at is not None,
         median_seconds=row.median,
         active_minutes=(row.active_seconds or 0.0) / 60,
+        flags=flags,
     )
 
 
@@ -211,4 +216,5 @@ def _link_row(invitation: Invitation, at: datetime) -> RaterRow:
         finished=False,
         median_seconds=None,
         active_minutes=0.0,
+        flags=[],
     )

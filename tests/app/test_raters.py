@@ -181,4 +181,4 @@ def test_the_table_asks_as_few_queries_for_many_raters_as_for_one(
         statements.clear()
         rater_rows(session, study)
         counts.append(len(statements))
-    assert counts == [2, 2, 2]
+    assert counts == [6, 6, 6]
