@@ -16,6 +16,7 @@ from app.errors import AppError
 from app.utf8 import insist_on_utf8
 
 Parser = argparse.ArgumentParser
+HIGHEST_PORT = 65535
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -74,8 +75,14 @@ def _named(parser: Parser) -> Parser:
 def _serve(add: "argparse._SubParsersAction[Parser]") -> None:
     serve = _command(add, "serve", "serve the pages", commands.serve)
     serve.add_argument("--host", default="127.0.0.1")
-    serve.add_argument("--port", type=int, default=8000)
+    serve.add_argument("--port", type=_port, default=8000)
     serve.add_argument("--workers", type=int, default=1, help="processes (1)")
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= HIGHEST_PORT:
+        raise argparse.ArgumentTypeError(f"a port is a number from 1 to {HIGHEST_PORT}, and {text!r} was given")
+    return int(text)
 
 
 def _administrator(add: "argparse._SubParsersAction[Parser]") -> None:

@@ -29,7 +29,8 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.engine.dispose()
 
     # No schema and no docs: they would tell a rater what the study holds.
-    app = FastAPI(lifespan=lifespan, root_path=settings.root_path, openapi_url=None, docs_url=None, redoc_url=None)
+    app = FastAPI(lifespan=lifespan, openapi_url=None, docs_url=None, redoc_url=None)
+    app.root_path = settings.root_path  # not of the server, so that a proxy may strip the prefix or leave it
     app.state.settings = settings
     app.add_middleware(SameOriginWrites)
     app.add_middleware(SecurityHeaders)

@@ -9,6 +9,8 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Engine
 from sqlalchemy.engine import make_url
 
+from app.errors import Conflict
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -21,8 +23,17 @@ def configuration(database_url: str) -> Config:
 def upgrade(database_url: str) -> None:
     url = make_url(database_url)
     if url.get_backend_name() == "sqlite" and url.database:
-        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(Path(url.database).parent)
     command.upgrade(configuration(database_url), "head")
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Conflict(
+            f"The folder {folder} of the database could not be made: {error.strerror}. Set GLANCE_DATABASE_URL."
+        ) from None
 
 
 def is_current(engine: Engine) -> bool:

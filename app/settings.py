@@ -2,7 +2,10 @@ from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
 
+from pydantic import field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
 
 
 class Settings(BaseSettings):
@@ -26,6 +29,25 @@ class Settings(BaseSettings):
     """How long a neuron waits for the rater who holds it before it is offered to another."""
     idle_minutes: int = 30
     """A stay of a rater ends after this long without a sign of life."""
+
+    @field_validator("database_url")
+    @classmethod
+    def _an_address(cls, url: str) -> str:
+        try:
+            make_url(url)
+        except ArgumentError:
+            # Not quoted: it may hold a password.
+            raise ValueError(
+                "it must be like sqlite:///var/glance.db or postgresql+psycopg://user:password@host/name"
+            ) from None
+        return url
+
+    @field_validator("root_path")
+    @classmethod
+    def _a_prefix(cls, path: str) -> str:
+        """However its slashes were typed: /glance, glance/ and / all say what they mean."""
+        inner = path.strip("/")
+        return f"/{inner}" if inner else ""
 
     @property
     def lease(self) -> timedelta:

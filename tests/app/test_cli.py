@@ -204,3 +204,26 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(
     (tmp_path / "taken").touch()
     assert glance(monkeypatch, "export", study, "--out", tmp_path / "taken") == 2
     assert "taken could not be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("url", ["nonsense", "sqlite:////proc/none/x.db"])
+def test_a_database_that_cannot_be_made_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], url: str
+) -> None:
+    monkeypatch.setenv("GLANCE_DATABASE_URL", url)
+    monkeypatch.setattr(commands, "get_settings", lambda: Settings(_env_file=None))
+    assert glance(monkeypatch, "migrate") == 2
+    assert "GLANCE_DATABASE_URL" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("port", ["0", "99999", "1,000"])
+def test_a_port_that_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str], port: str) -> None:
+    with pytest.raises(SystemExit):
+        main(["serve", "--port", port])
+    assert "from 1 to 65535" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("typed", ["/glance", "glance", "/glance/", "glance/"])
+def test_a_prefix_means_the_same_however_its_slashes_are_typed(typed: str) -> None:
+    assert Settings(root_path=typed, _env_file=None).root_path == "/glance"
+    assert Settings(root_path="/", _env_file=None).root_path == ""
