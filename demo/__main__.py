@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -56,6 +57,9 @@ def _say(base: str, made: Made) -> None:
 
 
 def _wait_for_interrupt() -> None:
+    # Asked to stop in any way, the server stops too.
+    for way in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(way, signal.default_int_handler)
     try:
         while True:
             time.sleep(3600)
