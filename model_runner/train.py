@@ -198,6 +198,6 @@ def _record(training: Training, done: Reached, corpus: Corpus) -> TrainRecord:
         corpus_digest=corpus.info.digest,
         tokenizer_digest=corpus.info.tokenizer_digest,
         weights_digest="",
-        seconds=round(done.seconds, 1),
+        seconds=round(done.seconds, 3),
         train=dataclasses.asdict(training.config),
     )
