@@ -24,9 +24,10 @@ def run_train(options: argparse.Namespace) -> None:
     )
     use_threads(options.threads)
     record = train(model, config, corpus, options.out).train
+    speed = record.tokens / max(record.seconds, 1e-3)
     sys.stdout.write(
         f"{model.mlp}: {model.layers} layers of {model.hidden} neurons after {record.tokens:,} tokens, "
-        f"held-out loss {record.val_loss:.4f} nats a token, {record.tokens / max(record.seconds, 1e-3):,.0f} tokens/s.\n"
+        f"held-out loss {record.val_loss:.4f} nats a token, {speed:,.0f} tokens/s.\n"
         f"It is in {options.out}.\n"
     )
 
