@@ -63,7 +63,9 @@ def let_in(session: Session, response: Response, person: Administrator | Rater, 
 
 def let_out(request: Request, session: Session, response: Response, cookie: str, *, path: str) -> None:
     """Forget this browser, on both sides."""
-    session.execute(delete(BrowserSession).where(BrowserSession.token_hash == token_hash(request.cookies.get(cookie, ""))))
+    session.execute(
+        delete(BrowserSession).where(BrowserSession.token_hash == token_hash(request.cookies.get(cookie, "")))
+    )
     response.delete_cookie(cookie, path=path or "/", httponly=True, samesite="lax")
 
 
