@@ -17,7 +17,7 @@ from torch import Tensor
 
 from model_runner.capture import AfterOf, copy_windows, ranked_tokens
 from model_runner.contexts import Block
-from model_runner.top import TopLists, empty_lists
+from model_runner.top import Candidates, TopLists, empty_lists
 from model_runner.waiting import Waiting, empty_waiting, reserve, settle, windows_of
 
 OCTAVES, LOWEST_OCTAVE = 31, -22
@@ -51,13 +51,26 @@ def sample(bands: Bands, acts_BTU: Tensor, block: Block, after: AfterOf | None) 
         units_E, octaves_E = _entering(bands, octaves_TU, number)
         if not len(units_E):
             continue
-        order_T = np.argsort(_hashed(context + (np.arange(len(octaves_TU)) << 48)))
-        tokens_E = order_T[(octaves_TU[order_T][:, units_E] == octaves_E).argmax(axis=0)]
+        units_P, place_E = np.unique(units_E, return_inverse=True)
+        tokens_E = _random_tokens(octaves_TU[:, units_P], context)[octaves_E, place_E]
         peaks_E = np.flatnonzero(block.rankable_BT[row])[tokens_E]
         sides = [acts_BTU[row, : block.length_B[row]], *([] if after is None else [after(row)])]
+        windows_PSW = np.zeros((len(units_P), *bands.waiting.candidates.windows_PSW.shape[1:]), np.float32)
+        copy_windows(windows_PSW, sides, units_P)
         for first in range(0, len(units_E), len(bands.waiting.candidates)):
             part = slice(first, first + len(bands.waiting.candidates))
-            _add(bands, units_E[part], octaves_E[part], number, context, int(block.start_B[row]), peaks_E[part], sides)
+            found = _reserved(bands, units_E[part] * OCTAVES + octaves_E[part])
+            found.value_E[:], found.document_E[:], found.cluster_E[:] = number, context, context
+            found.start_E[:], found.peak_E[:] = block.start_B[row], peaks_E[part]
+            windows_of(found)[:] = windows_PSW[place_E[part]]
+
+
+def _random_tokens(octaves_TP: NDArray[np.int32], context: int) -> NDArray[np.int64]:
+    """A random token (octaves, units) of each octave that a unit is in. Of repeated places NumPy keeps the last."""
+    order_T = np.argsort(_hashed(context + (np.arange(len(octaves_TP)) << 48)))
+    tokens_OP = np.zeros((OCTAVES, octaves_TP.shape[1]), np.int64)
+    tokens_OP[octaves_TP[order_T], np.arange(octaves_TP.shape[1])] = order_T[:, None]
+    return tokens_OP
 
 
 def octaves(acts_TU: Tensor) -> Tensor:
@@ -88,23 +101,13 @@ def _hashed(numbers: NDArray[np.int64]) -> NDArray[np.float32]:
     return (high / np.float64(1 << 24)).astype(np.float32)
 
 
-def _add(
-    bands: Bands,
-    units_E: NDArray[np.int64],
-    octaves_E: NDArray[np.int64],
-    number: float,
-    context: int,
-    start: int,
-    peaks_E: NDArray[np.int64],
-    sides: list[Tensor],
-) -> None:
-    if bands.waiting.room < len(units_E):
+def _reserved(bands: Bands, rows_E: NDArray[np.int64]) -> Candidates:
+    """Room for candidates of these rows of the lists."""
+    if bands.waiting.room < len(rows_E):
         settle_bands(bands)
-    found = reserve(bands.waiting, len(units_E))
-    found.unit_E[:], found.value_E[:] = units_E * OCTAVES + octaves_E, number
-    found.document_E[:], found.cluster_E[:] = context, context
-    found.start_E[:], found.peak_E[:] = start, peaks_E
-    copy_windows(windows_of(found), sides, units_E)
+    found = reserve(bands.waiting, len(rows_E))
+    found.unit_E[:] = rows_E
+    return found
 
 
 def settle_bands(bands: Bands) -> None:

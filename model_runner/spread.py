@@ -5,7 +5,7 @@ four equal parts, for either sign, and one bin around zero. A value's bin is rea
 edge belongs to the bin further from zero, and a value beyond the last octave to the last bin.
 """
 
-# Shape suffixes: F units, T tokens, H bins as counted (two around zero), B bins as kept (one around zero).
+# Shape suffixes: F units, T tokens, H bins as counted (every quarter of every octave), B bins as kept.
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,10 @@ from model_runner.run_folder import MOMENTS
 
 LOWEST_OCTAVE, OCTAVES, PARTS = -40, 64, 4
 SIDE = OCTAVES * PARTS
-"""Bins of one sign; the first of them begins at 2^LOWEST_OCTAVE, what is nearer to zero is clamped to it."""
+"""Bins that are kept of one sign; the first of them begins at 2^LOWEST_OCTAVE."""
+MANTISSA_BITS, COUNTED = 21, 1024
+"""Without its last 21 bits, a float32 is a sign, eight bits of exponent and two of mantissa: the quarter of
+an octave it lies in. That makes 1024 bins a sign, most of them empty, and counting quick."""
 
 
 @dataclass
@@ -25,7 +28,7 @@ class Spread:
     """Counts and sums so far."""
 
     counts_HF: Tensor
-    """int64. Row s * (SIDE + 1) + b: values of sign s (1 is negative) in bin b; b = 0 is around zero."""
+    """int64. Row COUNTED + q: positive values of quarter q; row q: negative ones."""
     sum_F: NDArray[np.float64]
     squares_F: NDArray[np.float64]
     least_F: NDArray[np.float32]
@@ -34,7 +37,7 @@ class Spread:
 
 def no_spread(units: int, device: torch.device) -> Spread:
     return Spread(
-        counts_HF=torch.zeros(2 * (SIDE + 1), units, dtype=torch.int64, device=device),
+        counts_HF=torch.zeros(2 * COUNTED, units, dtype=torch.int64, device=device),
         sum_F=np.zeros(units),
         squares_F=np.zeros(units),
         least_F=np.full(units, np.inf, np.float32),
@@ -54,12 +57,8 @@ def count(spread: Spread, acts_TF: Tensor) -> None:
 
 
 def _places(acts_TF: Tensor) -> Tensor:
-    """Rows of `counts_HF`. Eight bits of exponent and two of mantissa number the quarters of octaves."""
-    bits_TF = acts_TF.contiguous().view(torch.int32)
-    first = (127 + LOWEST_OCTAVE) * PARTS - 1
-    quarter_TF = (bits_TF >> 21).bitwise_and_(0x3FF).sub_(first).clamp_(0, SIDE)
-    # An arithmetic shift of the sign bit gives -1 for what is negative.
-    return quarter_TF.sub_((bits_TF >> 31).mul_(SIDE + 1)).long()
+    """Rows of `counts_HF`. The arithmetic shift keeps the sign, so that negative values come before."""
+    return (acts_TF.contiguous().view(torch.int32) >> MANTISSA_BITS).add_(COUNTED).long()
 
 
 def edges() -> NDArray[np.float32]:
@@ -71,10 +70,12 @@ def edges() -> NDArray[np.float32]:
 
 def histogram(spread: Spread) -> NDArray[np.int64]:
     """Counts (F, B) in the order of `edges`."""
-    counts_FH = spread.counts_HF.T.numpy(force=True)
-    positive, negative = counts_FH[:, : SIDE + 1], counts_FH[:, SIDE + 1 :]
-    zero = positive[:, :1] + negative[:, :1]
-    return np.concatenate([negative[:, :0:-1], zero, positive[:, 1:]], axis=1)
+    quarter_H = np.tile(np.arange(COUNTED), 2)
+    beyond_zero_H = np.clip(quarter_H - (127 + LOWEST_OCTAVE) * PARTS + 1, 0, SIDE)
+    bin_H = SIDE + np.repeat([-1, 1], COUNTED) * beyond_zero_H
+    counts_BF = np.zeros((2 * SIDE + 1, spread.counts_HF.shape[1]), np.int64)
+    np.add.at(counts_BF, bin_H, spread.counts_HF.numpy(force=True))
+    return np.ascontiguousarray(counts_BF.T)
 
 
 def moments(spread: Spread) -> NDArray[np.void]:
