@@ -14,6 +14,7 @@ from torch import Tensor
 from model_runner import tokenizer as bpe
 from model_runner.errors import RunnerError
 from model_runner.subject import Subject, load_subject
+from model_runner.words import counted
 
 TOKENIZER = "tokenizer.json"
 
@@ -105,7 +106,9 @@ def _ids(served: Served, text: str) -> list[int]:
     if not ids:
         raise RunnerError("The text is empty; write something.")
     if len(ids) > room:
-        raise RunnerError(f"The text has {len(ids):,} tokens and {served.name} reads {room:,} at a time. Shorten it.")
+        raise RunnerError(
+            f"The text has {counted(len(ids), 'token')} and {served.name} reads {room:,} at a time. Shorten it."
+        )
     if b"".join(served.table[number] for number in ids) != text.encode():
         raise RunnerError("The model's tokenizer changes this text, so its tokens have no place in it. Change it.")
     return ids

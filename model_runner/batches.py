@@ -13,6 +13,7 @@ from torch import Tensor
 
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
+from model_runner.words import counted
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def pack(corpus: Corpus, split: str, context: int, seed: int, parts: Collection[
     length = int(ends_N[-1]) if len(ends_N) else 0
     if length <= context:
         raise RunnerError(
-            f"The {split} split of {corpus.folder} has {length:,} tokens, not one window of {context}. "
+            f"The {split} split of {corpus.folder} has {counted(length, 'token')}, not one window of {context}. "
             "Give more text or a smaller context."
         )
     starts_N = ends_N - rows["length"] - 1

@@ -9,6 +9,7 @@ from model_runner.collect_config import CollectConfig
 from model_runner.corpus.store import open_corpus
 from model_runner.run_folder import STATES, open_run
 from model_runner.subject import load_subject
+from model_runner.words import counted
 
 
 def run(options: argparse.Namespace) -> None:
@@ -29,6 +30,6 @@ def run(options: argparse.Namespace) -> None:
     states = Counter(STATES[state] for state in open_run(options.out).units["state"])
     said = ", ".join(f"{count:,} {state}" for state, count in states.most_common())
     sys.stdout.write(
-        f"{sum(states.values()):,} units over {info.collected_tokens:,} tokens of {info.collected_documents:,} "
-        f"documents: {said}.\nDigest {info.digest}.\nIt is in {options.out}.\n"
+        f"{counted(sum(states.values()), 'unit')} over {counted(info.collected_tokens, 'token')} of "
+        f"{counted(info.collected_documents, 'document')}: {said}.\nDigest {info.digest}.\nIt is in {options.out}.\n"
     )

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
+from model_runner.words import counted
 
 
 @dataclass(frozen=True)
@@ -98,13 +99,13 @@ def context_counts(corpus: Corpus, documents_N: NDArray[np.int64], window: int) 
 def cut_contexts(corpus: Corpus, documents_N: NDArray[np.int64], window: int, rows: int) -> Contexts:
     """Lay out the documents. Raises RunnerError when there is nothing to read or no room to read it in."""
     if window < 2:
-        raise RunnerError(f"A window of {window} tokens has no room for text after BOS; give at least 2.")
+        raise RunnerError(f"A window of {counted(window, 'token')} has no room for text after BOS; give at least 2.")
     if rows < 1:
         raise RunnerError(f"A block of {rows} contexts is empty; give at least 1.")
     contexts = Contexts(corpus, documents_N, window, rows, np.cumsum(context_counts(corpus, documents_N, window)))
     if not contexts.count:
         raise RunnerError(
-            f"The {len(documents_N):,} documents to collect over hold no text. "
+            f"There is no text in {counted(len(documents_N), 'document')} to collect over. "
             "Choose another split, other parts, or a larger corpus."
         )
     return contexts

@@ -11,6 +11,7 @@ from model_runner.corpus.store import open_corpus
 from model_runner.errors import RunnerError
 from model_runner.evaluate import held_out_loss, held_out_stream
 from model_runner.train import train
+from model_runner.words import counted
 
 
 def run_train(options: argparse.Namespace) -> None:
@@ -26,8 +27,8 @@ def run_train(options: argparse.Namespace) -> None:
     record = train(model, config, corpus, options.out).train
     speed = record.tokens / max(record.seconds, 1e-3)
     sys.stdout.write(
-        f"{model.mlp}: {model.layers} layers of {model.hidden} neurons after {record.tokens:,} tokens, "
-        f"held-out loss {record.val_loss:.4f} nats a token, {speed:,.0f} tokens/s.\n"
+        f"{model.mlp}: {counted(model.layers, 'layer')} of {counted(model.hidden, 'neuron')} after "
+        f"{counted(record.tokens, 'token')}, held-out loss {record.val_loss:.4f} nats a token, {speed:,.0f} tokens/s.\n"
         f"It is in {options.out}.\n"
     )
 
@@ -42,7 +43,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
     stream = held_out_stream(corpus, checkpoint.config.context)
     tokens = options.tokens or stream.length
     loss = held_out_loss(checkpoint.model, stream, tokens)
-    sys.stdout.write(f"Held-out loss {loss:.4f} nats a token over {min(tokens, stream.length):,} tokens.\n")
+    sys.stdout.write(f"Held-out loss {loss:.4f} nats a token over {counted(min(tokens, stream.length), 'token')}.\n")
 
 
 def use_threads(threads: int | None) -> None:

@@ -7,6 +7,7 @@ from model_runner.corpus import default
 from model_runner.corpus.build import BuildConfig, build_corpus
 from model_runner.corpus.files import Given, given_documents, given_sources
 from model_runner.corpus.info import CorpusInfo
+from model_runner.words import counted
 
 
 def run(options: argparse.Namespace) -> None:
@@ -29,6 +30,6 @@ def run(options: argparse.Namespace) -> None:
 def _summary(info: CorpusInfo) -> str:
     shares = ", ".join(f"{split} {sum(parts.values()):,}" for split, parts in info.counts.items())
     return (
-        f"{info.documents:,} documents of {len(info.parts)} parts, {info.tokens:,} tokens "
+        f"{counted(info.documents, 'document')} of {counted(len(info.parts), 'part')}, {counted(info.tokens, 'token')} "
         f"of a vocabulary of {info.vocab_size:,}: {shares}.\nDigest {info.digest}.\n"
     )

@@ -13,6 +13,7 @@ from model_runner.foreign.lens_config import CONFIG, is_lens_config
 from model_runner.foreign.record import FOREIGN
 from model_runner.foreign.wishes import Wishes
 from model_runner.subject import Subject
+from model_runner.words import counted
 
 
 def run_import(options: argparse.Namespace) -> None:
@@ -26,8 +27,9 @@ def run_import(options: argparse.Namespace) -> None:
     )
     about = import_model(options.source, options.out, wishes).about
     sys.stdout.write(
-        f"{about.condition}: {about.layers} layers of {about.hidden:,} units, {about.size:,} parameters without "
-        f"embeddings, read {about.context:,} tokens at a time.\nIt is in {options.out}. Build its corpus with "
+        f"{about.condition}: {counted(about.layers, 'layer')} of {counted(about.hidden, 'unit')}, "
+        f"{counted(about.size, 'parameter')} without embeddings, read {counted(about.context, 'token')} at a time.\n"
+        f"It is in {options.out}. Build its corpus with "
         f"`glance-runner corpus --tokenizer {options.out / 'tokenizer.json'} --out FOLDER`.\n"
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from torch import nn
 
 from model_runner.errors import RunnerError
+from model_runner.words import counted
 
 DOWN_NAMES = ("mlp.c_proj", "dense_4h_to_h", "down_proj", "fc2", "fc_out")
 """GPT-2, BigCode, GPT-Neo, Starcoder2 · NeoX, Pythia, Falcon, BLOOM · Llama, Mistral, Qwen, Gemma, OLMo, Phi-3, MPT ·
@@ -48,7 +49,9 @@ def _layers(model: nn.Module, count: int) -> nn.ModuleList:
     lists = (module for module in model.modules() if isinstance(module, nn.ModuleList))
     found = next((module for module in lists if len(module) == count), None)
     if found is None:
-        raise RunnerError(f"{type(model).__name__} keeps no list of its {count} layers, so it cannot be collected.")
+        raise RunnerError(
+            f"{type(model).__name__} keeps no list of {counted(count, 'layer')}, so it cannot be collected."
+        )
     return found
 
 

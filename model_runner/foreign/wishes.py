@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from model_runner.errors import RunnerError
+from model_runner.words import counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +20,8 @@ class Wishes:
 
     def __post_init__(self) -> None:
         if self.context is not None and self.context < 2:
-            raise RunnerError(f"A context of {self.context} tokens has no room for text after BOS; give at least 2.")
+            raise RunnerError(
+                f"A context of {counted(self.context, 'token')} has no room for text after BOS; give at least 2."
+            )
         if self.train_tokens < 0:
             raise RunnerError(f"{self.train_tokens} training tokens are fewer than none; leave the option out.")

@@ -321,7 +321,7 @@ def test_a_limit_of_tokens_takes_the_first_documents(checkpoint: Checkpoint, cor
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        (CollectConfig(split="train"), "hold no text"),
+        (CollectConfig(split="train"), "There is no text in"),
         (CollectConfig(window=17), "longer than the model's context of 16"),
         (CollectConfig(window=1), "no room for text"),
         (CollectConfig(parts=("opera",)), "has no part 'opera'"),

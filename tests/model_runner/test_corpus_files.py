@@ -150,7 +150,7 @@ def test_a_three_word_corpus_works_from_the_command_line(tmp_path: Path) -> None
     (tmp_path / "a.txt").write_text("three little words")
     command = [sys.executable, "-m", "model_runner.cli", "corpus", "--from", str(tmp_path / "a.txt")]
     done = subprocess.run([*command, "--out", str(tmp_path / "corpus")], capture_output=True, text=True, check=True)
-    assert "1 documents of 1 parts" in done.stdout
+    assert "1 document of 1 part, " in done.stdout
     corpus = open_corpus(tmp_path / "corpus")
     assert corpus.text(0) == "three little words"
     assert (tmp_path / "corpus") in [path for path in tmp_path.iterdir() if not path.name.startswith(".")]

@@ -214,7 +214,7 @@ def test_a_mixture_of_experts_is_refused() -> None:
 
 
 def test_a_model_without_such_a_list_of_layers_is_refused() -> None:
-    with pytest.raises(RunnerError, match="GPT2LMHeadModel keeps no list of its 5 layers"):
+    with pytest.raises(RunnerError, match="GPT2LMHeadModel keeps no list of 5 layers"):
         find_hidden(random_model(FAMILIES["gpt2"].config), 5)
 
 
