@@ -6,6 +6,7 @@ import re
 import zipfile
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+from unicodedata import combining, normalize
 from urllib.parse import quote
 
 from sqlalchemy.orm import Session
@@ -118,8 +119,19 @@ def zipped(parts: Iterator[File], folder: str) -> bytes:
 
 def attachment(filename: str) -> dict[str, str]:
     """The header that names a download, for any name (RFC 5987), with a plain fallback."""
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", filename).strip("-.") or "export"
-    return {"content-disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='')}"}
+    plain, full = plain_name(filename), quote(filename, safe="")
+    return {"content-disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{full}"}
+
+
+def plain_name(filename: str) -> str:
+    """The name in ASCII: Ünïcödé is Unicode, a name of which no letter is left is “study”."""
+    stem, _, what = filename.rpartition(" ")
+    return "-".join(filter(None, (_plain(stem) or "study", _plain(what))))
+
+
+def _plain(text: str) -> str:
+    letters = (letter for letter in normalize("NFKD", text) if not combining(letter))
+    return re.sub(r"[^A-Za-z0-9._]+", "-", "".join(letters)).strip("-.")
 
 
 def file_name(study: Study, what: str) -> str:

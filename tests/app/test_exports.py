@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from app.errors import NotFound, Refused
 from app.models import Assignment, Item, ItemKind, Rater, Rating, Sitting, StudyState
-from app.reports.exports import FORMATS, attachment, empty_tables, export, file_name, files, zipped
+from app.reports.exports import FORMATS, attachment, empty_tables, export, file_name, files, plain_name, zipped
 from app.reports.formats import neutral, original, to_csv
 from app.reports.tables import CLOSED, OPEN, TABLES, Column, Table, markdown
 from tests.app.rated import blank_study, make_assignment, make_item, make_rater, make_rating, rated_study
@@ -202,6 +202,21 @@ def test_a_study_of_any_name_has_a_name_for_its_download(session: Session) -> No
     assert header.isascii()
     assert "filename*=UTF-8''%C3%9Cn" in header
     assert header.count('"') == 2
+    assert 'filename="Unicode-x-ratings.csv"' in header
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("Winter study ratings.csv", "Winter-study-ratings.csv"),
+        ("研究 ratings.csv", "study-ratings.csv"),
+        ("Übung -- 2 / b report.pdf", "Ubung-2-b-report.pdf"),
+        ("ﬁne… export.zip", "fine-export.zip"),
+        ("... seal.json", "study-seal.json"),
+    ],
+)
+def test_a_name_for_what_reads_only_ascii(name: str, plain: str) -> None:
+    assert plain_name(name) == plain
 
 
 def test_the_same_export_is_the_same_bytes(session: Session) -> None:
