@@ -109,9 +109,12 @@ def find_study(session: Session, name: str) -> Study:
 def serve(options: Options) -> None:
     import uvicorn
 
+    from app.listening import insist_on_port
+
     settings = get_settings()
     with database(settings):
         pass
+    insist_on_port(options.host, options.port)
     shown = make_url(settings.database_url).render_as_string(hide_password=True)
     # Said at the start, because either may lie on a disk that goes away with a container.
     say(f"Database {shown}, key file {settings.key_file.resolve()}.")

@@ -3,6 +3,7 @@
 import io
 import json
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from sqlalchemy import select
 from app import commands
 from app.cli import main
 from app.db import open_engine, transaction
+from app.listening import insist_on_port
 from app.models import Administrator, Event, Study, StudyState
 from app.models.base import new_code
 from app.settings import Settings
@@ -111,6 +113,37 @@ def test_settings_and_databases_that_cannot_be_are_said(
     monkeypatch.setenv("GLANCE_DATABASE_URL", "postgresql+psycopg://nobody@127.0.0.1:1/none")
     assert glance(monkeypatch, "study", "list") == 2
     assert "The database cannot be used" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("at_home")
+def test_a_port_that_is_taken_is_said_before_anything_is_served(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert glance(monkeypatch, "serve", "--port", port) == 2
+    said = capsys.readouterr()
+    assert f"port {port} of 127.0.0.1: Address already in use. Stop what listens there" in said.err
+    assert "Serving on" not in said.out
+
+
+@pytest.mark.usefixtures("at_home")
+@pytest.mark.parametrize("host", ["192.0.2.1", "no..name"])
+def test_a_host_of_another_machine_is_said_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], host: str
+) -> None:
+    assert glance(monkeypatch, "serve", "--host", host) == 2
+    said = capsys.readouterr()
+    assert host in said.err
+    assert "--host" in said.err
+    assert "Serving on" not in said.out
+
+
+def test_a_free_port_is_left_free() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    insist_on_port("127.0.0.1", port)
+    insist_on_port("127.0.0.1", port)
 
 
 def test_rights_are_given_on_the_command_line(at_home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
