@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from app.reports.statistics.analysis import Analysis
     from app.reports.statistics.differences import Difference
-    from app.reports.statistics.estimate import Test
+    from app.reports.statistics.estimate import Estimate, Test
     from app.reports.statistics.fractions import ArmFraction
 
 
@@ -25,6 +25,19 @@ class Lead:
     """How many sizes both have."""
     difference: "Difference"
     test: "Test"
+
+    @property
+    def undecided(self) -> str:
+        """A sentence where an interval of the difference holds 0, else nothing. The wider interval may stand alone."""
+        if _holds_zero(self.difference.neurons):
+            return "The data do not tell the two apart."
+        if _holds_zero(self.difference.raters):
+            return "For these raters the two differ; for raters like them the data do not tell the two apart."
+        return ""
+
+
+def _holds_zero(estimate: "Estimate") -> bool:
+    return estimate.low is not None and estimate.high is not None and estimate.low <= 0 <= estimate.high
 
 
 def leads(analysis: "Analysis") -> list[Lead]:
