@@ -10,6 +10,8 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from app.administrators.routes import router as administrators_router
 from app.db import WRITERS, open_engine
 from app.errors import AppError, SignedOut
+from app.language import language_of
+from app.misread import said_of
 from app.raters.routes import router as raters_router
 from app.rating.routes import router as rating_router
 from app.reports.routes import router as reports_router
@@ -73,8 +75,6 @@ def show_http_error(request: Request, error: Exception) -> Response:
 def show_validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101  # registered for it only
     first = error.errors()[0]
-    field = str(first["loc"][-1])
-    message = f"The field “{field}” was not understood: {first['msg']}. Go back, change it and send it again."
     # An address that cannot exist reads the same as one that does not.
     if first["loc"][0] == "path":
         return render(
@@ -85,6 +85,7 @@ def show_validation_error(request: Request, error: Exception) -> Response:
             message="There is nothing at this address.",
             sign_in=None,
         )
+    message = said_of(first, language_of(request))
     return render(request, "error.html", block="main", status_code=422, message=message, sign_in=None)
 
 
