@@ -18,6 +18,7 @@ from app.settings import Settings
 from app.studies.creating import create_study
 from app.studies.design import Design
 from app.studies.freezing import Frozen, freeze
+from model_runner.run_digest import run_digest
 from tests.runs import make_run
 
 SMALL = {"neurons_per_arm": 6, "snippets": 20, "seats": 3}
@@ -49,13 +50,14 @@ def exchanged_runs() -> tuple[Path, Path]:
     for run, own, other in zip(two_runs(), infos, infos[::-1], strict=True):
         copytree(run, folder / run.name)
         exchanged = own | {name: other[name] for name in ARM_LABELS}
+        info = {name: value for name, value in exchanged.items() if name != "arrays"}
+        exchanged["digest"] = run_digest(info, exchanged["arrays"])  # it stands for its labels too
         (folder / run.name / "run.json").write_text(json.dumps(exchanged))
     return folder / "gelu", folder / "solu_ln"
 
 
 ARM_LABELS = (
     "name", "condition", "size", "seed", "validation_loss", "train_tokens", "checkpoint_digest", "activation_point",
-    "digest",
 )  # fmt: skip
 
 
