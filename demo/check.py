@@ -12,7 +12,7 @@ import pandas as pd
 
 from demo.models import read_times
 from demo.places import VAR
-from demo.raters import HABITS, rate_everything
+from demo.raters import HABITS, Stuck, rate_everything
 from demo.server import free_port, serving
 from demo.study import Made, environment, glance, make_study
 from model_runner.progress import progress
@@ -66,7 +66,7 @@ def _rate(made: Made, items: int) -> int:
         def rate(link: str, number: int) -> None:
             try:
                 given.append(rate_everything(link, base, HABITS[number], bar.advance))
-            except Exception as error:  # noqa: BLE001  # a thread's failure is carried to the main one
+            except (Stuck, OSError) as error:
                 stuck.append(error)
 
         threads = [threading.Thread(target=rate, args=(link, n)) for n, link in enumerate(made.links)]
