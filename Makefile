@@ -6,7 +6,7 @@ PIP_FLAGS ?=
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-check serve test check format bench screenshots clean
+.PHONY: help demo demo-check test check format bench clean
 
 help:  ## Show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
