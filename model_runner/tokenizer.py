@@ -41,7 +41,7 @@ def load_tokenizer(path: Path) -> Tokenizer:
     """Read a tokenizer.json. Raises RunnerError when it is not one or does not work on bytes."""
     try:
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:
+    except Exception as error:  # the library raises nothing narrower, not even for a missing file
         raise RunnerError(f"{path} is not a tokenizer.json that can be read ({error}).") from error
     if '"ByteLevel"' not in json.dumps(json.loads(tokenizer.to_str())["pre_tokenizer"]):
         raise RunnerError(f"{path} does not work on bytes, so that text would be lost. Give a byte-level tokenizer.")
