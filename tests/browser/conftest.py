@@ -152,5 +152,5 @@ def join(page: Page, link: str, *, scripts: bool = True) -> None:
 
 
 def ready(page: Page) -> None:
-    """The scripts listen to keys."""
-    page.wait_for_function("document.querySelector('#said').textContent !== ''")
+    """The scripts listen to keys. A function, for the pages' policy forbids to evaluate text again at each look."""
+    page.wait_for_function("() => document.querySelector('#said').textContent !== ''")

@@ -169,7 +169,7 @@ def test_the_wider_text_holds_the_narrow_one(site: Site, page: Page) -> None:
     narrow = page.evaluate(texts)
     with page.expect_response("**/rate/wide/*"):
         page.locator("#w1").check()
-    page.wait_for_function(f"{texts}.join().length > {len(','.join(narrow))}")
+    page.wait_for_function(f"() => {texts}.join().length > {len(','.join(narrow))}")
     for short, long in zip(narrow, page.evaluate(texts), strict=True):
         assert short in long
 
