@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 from app.errors import Invalid
 
 MOST_VERDICTS = 1_000_000
+LONGEST_INSTRUCTIONS = 4000
+SnippetChoice = Literal["top", "spectrum"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,11 +37,43 @@ class Design:
     """Tokens of a snippet around its peak."""
     wide_tokens: int = 128
     """The same once the snippets are widened."""
+    directions_per_arm: int = 0
+    """Controls an arm that show a random direction among a layer's neurons."""
+    rank_shaded_per_arm: int = 0
+    """Neurons an arm, of its `neurons_per_arm`, that are shaded by the rank of each activation, not by its level."""
+    snippet_choice: SnippetChoice = "top"
+    """The strongest firings, or a spectrum: half of them, and the rest from bands of the whole range. The two answer
+    different questions and are never pooled."""
+    practice_items: int = 0
+    """Items with feedback before the first rated one."""
+    check_snippets: int = 0
+    """Held-out snippets of the hypothesis check of a neuron that was called interpretable; 0 means no check."""
+    guesses: int = 0
+    """Items that a rater is shown again at the end, to guess the condition of each."""
+    unblinders: int = 1
+    """How many persons it takes to unblind: one or two."""
+    clock_seconds: int = 60
+    """When the soft clock turns."""
+    clock_end_seconds: int = 120
+    """When it is full."""
+    instructions: str = ""
+    """What raters read beside the rule, in the administrator's words."""
 
     def __post_init__(self) -> None:
         for name, least in LEAST.items():
             if getattr(self, name) < least:
                 raise Invalid(f"{PHRASES[name]} must be at least {least}; it is {getattr(self, name)}.")
+        for name, most in MOST.items():
+            if getattr(self, name) > most:
+                raise Invalid(f"{PHRASES[name]} can be at most {most}; it is {getattr(self, name)}.")
+        if self.snippet_choice not in get_args(SnippetChoice):
+            choices = ", ".join(get_args(SnippetChoice))
+            raise Invalid(f"The choice of snippets is one of {choices}; it is {self.snippet_choice}.")
+        if len(self.instructions) > LONGEST_INSTRUCTIONS:
+            raise Invalid(
+                f"The instructions have {len(self.instructions)} characters; at most {LONGEST_INSTRUCTIONS} are "
+                "shown. Shorten them."
+            )
         self._check_fit()
 
     def _check_fit(self) -> None:
@@ -58,11 +92,15 @@ class Design:
 
     def verdicts(self, arms: int) -> int:
         """How many verdicts the study wants in all, repeats aside."""
-        ordinary = self.neurons_per_arm - self.overlap + self.mixed_per_arm
+        ordinary = self.neurons_per_arm - self.overlap + self.mixed_per_arm + self.directions_per_arm
         return arms * (ordinary * self.verdicts_per_neuron + self.overlap * self.overlap_capacity)
 
-    def as_dict(self) -> dict[str, int]:
-        return asdict(self)
+    def as_dict(self) -> dict[str, Any]:
+        """As it is stored and sealed. What came later is left out where nobody asked for it, so that the designs of
+        earlier studies keep their digests.
+        """
+        usual = {field.name: field.default for field in fields(self)}
+        return {name: value for name, value in asdict(self).items() if name not in LATER or value != usual[name]}
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
@@ -84,7 +122,38 @@ LEAST: Mapping[str, int] = {
     "repeat_distance": 1,
     "tokens": 8,
     "wide_tokens": 8,
+    "directions_per_arm": 0,
+    "rank_shaded_per_arm": 0,
+    "practice_items": 0,
+    "check_snippets": 0,
+    "guesses": 0,
+    "unblinders": 1,
+    "clock_seconds": 5,
+    "clock_end_seconds": 5,
 }
+MOST: Mapping[str, int] = {
+    "practice_items": 40,
+    "check_snippets": 40,
+    "guesses": 200,
+    "unblinders": 2,
+    "clock_seconds": 3600,
+    "clock_end_seconds": 3600,
+}
+LATER = frozenset(
+    {
+        "directions_per_arm",
+        "rank_shaded_per_arm",
+        "snippet_choice",
+        "practice_items",
+        "check_snippets",
+        "guesses",
+        "unblinders",
+        "clock_seconds",
+        "clock_end_seconds",
+        "instructions",
+    }
+)
+"""Fields that the first studies did not have."""
 PHRASES: Mapping[str, str] = {
     "neurons_per_arm": "Neurons an arm",
     "snippets": "Snippets an item",
@@ -97,6 +166,14 @@ PHRASES: Mapping[str, str] = {
     "repeat_distance": "The distance of a repeat",
     "tokens": "Tokens a snippet",
     "wide_tokens": "Tokens a widened snippet",
+    "directions_per_arm": "Random directions an arm",
+    "rank_shaded_per_arm": "Neurons an arm shaded by rank",
+    "practice_items": "Practice items",
+    "check_snippets": "Snippets of the hypothesis check",
+    "guesses": "Guesses of the condition",
+    "unblinders": "Persons it takes to unblind",
+    "clock_seconds": "Seconds until the clock turns",
+    "clock_end_seconds": "Seconds until the clock is full",
 }
 FITS = (
     ("verdicts_per_neuron", "seats"),
@@ -104,4 +181,6 @@ FITS = (
     ("overlap_verdicts", "seats"),
     ("repeats_per_arm", "neurons_per_arm"),
     ("tokens", "wide_tokens"),
+    ("rank_shaded_per_arm", "neurons_per_arm"),
+    ("clock_seconds", "clock_end_seconds"),
 )

@@ -1,5 +1,6 @@
 from collections import Counter
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -170,6 +171,38 @@ def test_a_layer_with_too_few_neurons_is_said() -> None:
         Invalid, match="Layer 0 of run number 2 has 3 neurons that can be shown, and the design needs 5"
     ):
         draw(bytes(32), Design(neurons_per_arm=5, snippets=4), [["." * 9], ["...dd"]])
+
+
+FIRST_FIELDS = {
+    "neurons_per_arm": 60, "snippets": 20, "verdicts_per_neuron": 1, "overlap": 0, "overlap_verdicts": 0, "seats": 3,
+    "mixed_per_arm": 0, "repeats_per_arm": 0, "repeat_distance": 20, "tokens": 64, "wide_tokens": 128,
+}  # fmt: skip
+"""A design as the first studies stored it."""
+
+
+def test_a_design_of_the_first_studies_is_stored_as_it_was() -> None:
+    assert Design().as_dict() == FIRST_FIELDS
+    assert Design.of(FIRST_FIELDS) == Design()
+    later = Design(practice_items=6, check_snippets=12, guesses=20, unblinders=2, instructions="Read it all.")
+    assert set(later.as_dict()) - set(FIRST_FIELDS) == {
+        "practice_items", "check_snippets", "guesses", "unblinders", "instructions"
+    }  # fmt: skip
+    assert Design.of(later.as_dict()) == later
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"unblinders": 3}, "Persons it takes to unblind can be at most 2; it is 3"),
+        ({"snippet_choice": "bottom"}, "one of top, spectrum; it is bottom"),
+        ({"rank_shaded_per_arm": 61}, r"shaded by rank \(61\) cannot be more than neurons an arm \(60\)"),
+        ({"clock_seconds": 130}, r"clock turns \(130\) cannot be more than seconds until the clock is full \(120\)"),
+        ({"instructions": "x" * 4001}, "4001 characters; at most 4000"),
+    ],
+)
+def test_what_a_design_cannot_be_is_said(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(Invalid, match=said):
+        Design(**wrong)
 
 
 def test_a_stored_design_comes_back() -> None:
