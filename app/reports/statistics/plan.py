@@ -2,12 +2,25 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 CannotDecide = Literal["no", "yes", "left_out"]
 Version = Literal["last", "first"]
 Shuffle = Literal["size", "size_and_rater"]
 Correction = Literal["holm", "bh"]
+Estimand = Literal["top", "spectrum"]
+LONGEST_QUESTION = 2000
+ESTIMANDS: Mapping[Estimand, str] = {
+    "top": (
+        "The mean over an arm's neurons of the neuron's mean verdict on its strongest firings, as a difference from "
+        "the baseline, averaged over the sizes that both have."
+    ),
+    "spectrum": (
+        "The mean over an arm's neurons of the neuron's mean verdict on firings across its whole range, as a "
+        "difference from the baseline, averaged over the sizes that both have."
+    ),
+}
+"""What is estimated, in words. Snippets across the spectrum ask another question; the two are never pooled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,6 +29,10 @@ class Plan:
 
     baseline: str
     """The condition that the others are compared with, such as "gelu"."""
+    question: str = ""
+    """What the study asks and what is expected, in the words of who planned it."""
+    estimand: Estimand = "top"
+    """What verdicts are about: a neuron's strongest firings, or firings across its range. Follows from the design."""
     cannot_decide: CannotDecide = "no"
     """What CANNOT_DECIDE counts as: not interpretable (the paper's "else NOT"), interpretable, or nothing."""
     version: Version = "last"
@@ -24,8 +41,16 @@ class Plan:
     """Whether a verdict given after its lease had run out counts."""
     surplus_counts: bool = False
     """Whether a late verdict whose place had gone to somebody else meanwhile counts."""
+    opened_early_counts: bool = False
+    """Whether verdicts on an item count that was opened before the study was."""
     excluded_raters: frozenset[int] = frozenset()
-    """Raters whose verdicts do not count, by a rule written down before unblinding."""
+    """Raters whose verdicts do not count, by a rule written down before unblinding: numbers from 0, A is 0."""
+    fewest_verdicts: int = 0
+    """A rater with fewer verdicts on neurons than this is left out."""
+    most_false_positives: float = 1.0
+    """A rater who called a larger share of the controls interpretable than this is left out."""
+    least_seconds: float = 0.0
+    """A verdict given in less time than this is left out."""
     shuffle: Shuffle = "size"
     """Within what the permutation test shuffles labels of condition."""
     correction: Correction = "holm"
@@ -34,6 +59,8 @@ class Plan:
     """Two-sided level of tests; intervals cover 1 - alpha."""
     resamples: int = 10_000
     """Draws of each bootstrap and permutation."""
+    looks: int = 1
+    """How many times the data are looked at. A study is unblinded once, so it is 1."""
     simulated: bool = False
     """The study is simulated: only simulated raters count, and everything carries the label SIMULATED."""
 
@@ -43,6 +70,24 @@ class Plan:
             raise ValueError(f"The level alpha must lie between 0 and 1; it is {self.alpha}.")
         if self.resamples < 100:
             raise ValueError(f"At least 100 resamples are needed; the plan asks for {self.resamples}.")
+        if self.looks != 1:
+            raise ValueError(f"A study is unblinded once, so there is one look; the plan has {self.looks}.")
+        if not 0 <= self.most_false_positives <= 1:
+            raise ValueError(
+                f"The share of controls called interpretable lies between 0 and 1; it is {self.most_false_positives}."
+            )
+        if self.fewest_verdicts < 0 or not 0 <= self.least_seconds < float("inf"):
+            raise ValueError("The fewest verdicts of a rater and the least seconds of a verdict cannot be negative.")
+        if len(self.question) > LONGEST_QUESTION:
+            raise ValueError(f"The question has {len(self.question)} characters; at most {LONGEST_QUESTION} are kept.")
+        self._refuse_unknown_choices()
+
+    def _refuse_unknown_choices(self) -> None:
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise ValueError(
+                    f"The plan's {name} must be one of {', '.join(choices)}; it is {getattr(self, name)!r}."
+                )
 
     @property
     def level(self) -> float:
@@ -65,3 +110,13 @@ class Plan:
         if unknown:
             raise ValueError(f"The plan says {unknown[0]!r}, which this program does not know.")
         return cls(**{**values, "excluded_raters": frozenset(values.get("excluded_raters", ()))})
+
+
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "cannot_decide": get_args(CannotDecide),
+    "version": get_args(Version),
+    "shuffle": get_args(Shuffle),
+    "correction": get_args(Correction),
+    "estimand": get_args(Estimand),
+}
+"""What a field that is a choice may say."""

@@ -16,6 +16,7 @@ CANNOT: dict[CannotDecide, str] = {
     "yes": "all “cannot decide” count as interpretable",
     "left_out": "“cannot decide” left out",
 }
+SHADINGS = {"rank": "rank", "maximum": "their own maximum"}
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,30 @@ def other_rules(plan: Plan) -> Iterator[tuple[str, Plan]]:
     yield late, replace(plan, late_counts=not plan.late_counts)
     surplus = "surplus verdicts left out" if plan.surplus_counts else "surplus verdicts counted"
     yield surplus, replace(plan, surplus_counts=not plan.surplus_counts)
+    yield from _other_exclusions(plan)
+
+
+def _other_exclusions(plan: Plan) -> Iterator[tuple[str, Plan]]:
     if plan.excluded_raters:
         yield "excluded raters counted", replace(plan, excluded_raters=frozenset())
+    if plan.fewest_verdicts:
+        rule = f"raters with fewer than {plan.fewest_verdicts} verdicts counted"
+        yield rule, replace(plan, fewest_verdicts=0)
+    if plan.most_false_positives < 1:
+        rule = f"raters counted who called more than {plan.most_false_positives:.0%} of controls interpretable"
+        yield rule, replace(plan, most_false_positives=1.0)
+    if plan.least_seconds:
+        yield f"verdicts under {plan.least_seconds:g} s counted", replace(plan, least_seconds=0.0)
+
+
+def _subsets(table: pd.DataFrame, plan: Plan) -> Iterator[tuple[str, pd.DataFrame, Plan]]:
+    """Other verdicts under the rules of the plan: rules that matter only to some studies."""
+    if table["opened_early"].any():
+        yield "items that were opened early counted", table, replace(plan, opened_early_counts=True)
+    for shading in ("rank", "maximum") if (table["shading"] == "rank").any() else ():
+        # Controls keep a rater's exclusion what it is; only neurons are split.
+        keep = (table["shading"] == shading) | (table["kind"] != "neuron")
+        yield f"only neurons shaded by {SHADINGS[shading]}", table[keep], plan
 
 
 def sensitivity(table: pd.DataFrame, plan: Plan, planned: tuple[Comparison, ...], seed: int) -> tuple[Sensitivity, ...]:
@@ -52,8 +75,9 @@ def sensitivity(table: pd.DataFrame, plan: Plan, planned: tuple[Comparison, ...]
     rows = counted(table, plan)
     key = _key(rows)
     found = [Sensitivity("as planned", len(rows), rows["neuron"].nunique(), planned, "")]
-    for rule, other in other_rules(plan):
-        rows = counted(table, other)
+    others = [(rule, table, other) for rule, other in other_rules(plan)]
+    for rule, part, other in [*others, *_subsets(table, plan)]:
+        rows = counted(part, other)
         neurons = int(rows["neuron"].nunique())
         if rows.empty:
             found.append(Sensitivity(rule, 0, 0, (), NOTHING))

@@ -19,6 +19,8 @@ sitting       int    number of the rater's sitting, from 1 (default 1)
 late          bool   given after its lease had run out (default False)
 surplus       bool   late, and its place had gone to somebody else meanwhile (default False)
 layer         int    the neuron's layer (default 0)
+opened_early  bool   its item was opened before the study was (default False)
+shading       str    maximum or rank: how the snippets of its item were shaded (default maximum)
 """
 
 from typing import Any
@@ -26,11 +28,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from app.reports.statistics.exclusions import raters_left_out, too_quick
 from app.reports.statistics.plan import Plan
 
 VERDICTS = ("INTERPRETABLE", "NOT_INTERPRETABLE", "CANNOT_DECIDE")
 NEEDED = ("neuron", "arm", "condition", "size", "model_seed", "rater", "rater_kind", "kind", "verdict")
-DEFAULTS: dict[str, Any] = {"seconds": np.nan, "sitting": 1, "late": False, "surplus": False, "layer": 0}
+DEFAULTS: dict[str, Any] = {
+    "seconds": np.nan, "sitting": 1, "late": False, "surplus": False, "layer": 0, "opened_early": False,
+    "shading": "maximum",
+}  # fmt: skip
 
 
 def complete(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -59,9 +65,14 @@ def _refuse_unknown(table: pd.DataFrame) -> None:
 
 
 def of_kind(table: pd.DataFrame, plan: Plan, *kinds: str) -> pd.DataFrame:
-    """Rows of these kinds of item by raters of the plan's kind, excluded raters left out."""
+    """Rows of these kinds of item by raters of the plan's kind, without what the plan's exclusions leave out.
+
+    `table` is the whole complete table: whether a rater is left out may depend on all of their verdicts.
+    """
     keep = table["kind"].isin(kinds) & (table["rater_kind"] == plan.rater_kind)
-    return table[keep & ~table["rater"].isin(plan.excluded_raters)]
+    if not plan.opened_early_counts:
+        keep &= ~table["opened_early"].astype(bool)
+    return table[keep & ~table["rater"].isin(raters_left_out(table, plan))]
 
 
 def with_answers(table: pd.DataFrame, plan: Plan) -> pd.DataFrame:
@@ -74,6 +85,8 @@ def with_answers(table: pd.DataFrame, plan: Plan) -> pd.DataFrame:
         keep &= ~table["late"].astype(bool)
     if not plan.surplus_counts:
         keep &= ~table["surplus"].astype(bool)
+    if plan.least_seconds:
+        keep &= ~too_quick(table, plan)
     return table.assign(interpretable=answer.astype(float))[keep]
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from app.reports.statistics.analysis import analyse
 from app.reports.statistics.estimate import jsonable
+from app.reports.statistics.exclusions import raters_left_out
 from app.reports.statistics.plan import Plan
 from app.reports.statistics.ratings import matrix
 from app.reports.statistics.sensitivity import NOTHING, SAME
@@ -211,3 +212,53 @@ def test_plans_that_cannot_be_are_refused() -> None:
         Plan(baseline="gelu", alpha=1.5)
     with pytest.raises(ValueError, match="asks for 10"):
         Plan(baseline="gelu", resamples=10)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"looks": 2}, "there is one look; the plan has 2"),
+        ({"most_false_positives": 1.5}, "lies between 0 and 1; it is 1.5"),
+        ({"least_seconds": -1.0}, "cannot be negative"),
+        ({"fewest_verdicts": -1}, "cannot be negative"),
+        ({"question": "x" * 2001}, "has 2001 characters"),
+        ({"estimand": "median"}, "estimand must be one of top, spectrum; it is 'median'"),
+        ({"cannot_decide": "maybe"}, "cannot_decide must be one of no, yes, left_out; it is 'maybe'"),
+    ],
+)
+def test_a_plan_says_what_it_does_not_take(change: dict[str, object], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        Plan.of({"baseline": "gelu"} | change)
+
+
+def test_raters_are_left_out_by_the_rules_of_the_plan() -> None:
+    """Rater 0 rates little, rater 1 calls every control interpretable, rater 2 hurries once."""
+    table = study(raters=4).assign(seconds=30.0)
+    few = (table["rater"] == 0) & (np.arange(len(table)) > table.index[table["rater"] == 0][4])
+    table = table[~few].reset_index(drop=True)
+    fake = [
+        {"kind": "mixed", "neuron": 900 + n, "rater": n % 4, "verdict": YES if n % 4 == 1 else NO} for n in range(8)
+    ]
+    table = rows(table, *fake)
+    table.loc[table.index[(table["rater"] == 2) & (table["kind"] == "neuron")][0], "seconds"] = 2.0
+    plan = replace(PLAN, fewest_verdicts=6, most_false_positives=0.5, least_seconds=3.0)
+    of = table[table["kind"] == "neuron"].groupby("rater").size()
+    whole = complete(table)
+    assert raters_left_out(whole, plan) == {0: "too few verdicts", 1: "called too many controls interpretable"}
+    found = {row.rule: row.verdicts for row in analyse(table, plan, seed=1).sensitivity}
+    planned = of[2] + of[3] - 1
+    assert found["as planned"] == planned
+    assert found["raters with fewer than 6 verdicts counted"] == planned + 5
+    assert found["raters counted who called more than 50% of controls interpretable"] == planned + of[1]
+    assert found["verdicts under 3 s counted"] == planned + 1
+
+
+def test_items_opened_early_and_shading_by_rank_are_rows_where_there_are_any() -> None:
+    table = study(raters=3)
+    opened, ranked = table["neuron"] == table["neuron"].iloc[0], table["neuron"] % 2 == 0
+    table = table.assign(opened_early=opened, shading=np.where(ranked, "rank", "maximum"))
+    found = {row.rule: row.verdicts for row in analyse(table, PLAN, seed=1).sensitivity}
+    assert found["as planned"] == len(table) - opened.sum()
+    assert found["items that were opened early counted"] == len(table)
+    assert found["only neurons shaded by rank"] == (ranked & ~opened).sum()
+    assert found["only neurons shaded by their own maximum"] == (~ranked & ~opened).sum()
