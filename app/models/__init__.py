@@ -1,34 +1,45 @@
-from app.models.administrator import Administrator, BrowserSession
+from app.models.act import Amendment, EarlyOpening, UnblindingRequest
+from app.models.administrator import Administrator, BrowserSession, OwnRater
 from app.models.base import Base
 from app.models.event import Event
 from app.models.item import Item, ItemContent, ItemKey, ItemKind, OpenedItem, Phase, Placement, Seat
-from app.models.rater import Invitation, Rater, RaterKind, Sitting
+from app.models.phases import CheckAnswer, Guess, Lesson, PracticeAnswer
+from app.models.rater import Invitation, Rater, RaterKind, RaterPhase, Sitting
 from app.models.rating import Assignment, AssignmentState, Rating, RatingAction, Verdict
 from app.models.study import Arm, Study, StudyState
 
 __all__ = [
     "Administrator",
+    "Amendment",
     "Arm",
     "Assignment",
     "AssignmentState",
     "Base",
     "BrowserSession",
+    "CheckAnswer",
+    "EarlyOpening",
     "Event",
+    "Guess",
     "Invitation",
     "Item",
     "ItemContent",
     "ItemKey",
     "ItemKind",
+    "Lesson",
     "OpenedItem",
+    "OwnRater",
     "Phase",
     "Placement",
+    "PracticeAnswer",
     "Rater",
     "RaterKind",
+    "RaterPhase",
     "Rating",
     "RatingAction",
     "Seat",
     "Sitting",
     "Study",
     "StudyState",
+    "UnblindingRequest",
     "Verdict",
 ]

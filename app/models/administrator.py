@@ -37,3 +37,12 @@ class BrowserSession(Base):
 
     administrator: Mapped[Administrator | None] = relationship(lazy="raise")
     rater: Mapped[Rater | None] = relationship(lazy="raise")
+
+
+class OwnRater(Base):
+    """A rater who is also an administrator: what is known of their controls and repeats is hidden from themselves."""
+
+    __tablename__ = "own_rater"
+
+    rater_id: Mapped[int] = mapped_column(ForeignKey("rater.id", ondelete="cascade"), primary_key=True)
+    administrator_id: Mapped[int] = mapped_column(ForeignKey("administrator.id", ondelete="cascade"), index=True)
