@@ -1,6 +1,6 @@
 from enum import StrEnum
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy import JSON, ForeignKey, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.base import Base, Digest, Id, choice, new_code
@@ -34,6 +34,7 @@ class Item(Base):
     kind: Mapped[ItemKind] = mapped_column(choice(ItemKind, "kind"))
     phase: Mapped[Phase] = mapped_column(choice(Phase, "phase"), default=Phase.RATING)
     repeat_of: Mapped[int | None] = mapped_column(ForeignKey("item.id", ondelete="cascade"), index=True)
+    """Of a repeat, the item that it shows again; of a check, the item whose neuron it is about."""
     capacity: Mapped[int]
     """How many raters give a verdict on it."""
     content_digest: Mapped[Digest]
@@ -73,6 +74,8 @@ class OpenedItem(Base):
     layer: Mapped[int]
     index: Mapped[int]
     salt: Mapped[str] = mapped_column(String(64))
+    order: Mapped[list[int] | None] = mapped_column(JSON(none_as_null=True))
+    """Of a check: which of the neuron's held-out snippets stood where."""
 
 
 class Seat(Base):

@@ -14,6 +14,16 @@ class RaterKind(StrEnum):
     SIMULATED = "simulated"
 
 
+class RaterPhase(StrEnum):
+    """What a rater is at. It only ever goes on to a later one."""
+
+    PRACTICE = "practice"
+    RATING = "rating"
+    CHECK = "check"
+    GUESSES = "guesses"
+    DONE = "done"
+
+
 class Invitation(Base):
     """A link that lets somebody in. Only its hash is kept, so it is shown once."""
 
@@ -51,6 +61,12 @@ class Rater(Base):
     finished_at: Mapped[datetime | None]
     deactivated_at: Mapped[datetime | None]
     withdrawn_at: Mapped[datetime | None]
+    phase: Mapped[RaterPhase] = mapped_column(
+        choice(RaterPhase, "phase"), default=RaterPhase.RATING, server_default=RaterPhase.RATING.value
+    )
+    """A study without practice, check and guesses leaves it at rating."""
+    stepped_at: Mapped[datetime | None]
+    """The last step outside of rating: where the time of the next answer starts."""
 
 
 class Sitting(Base):

@@ -80,5 +80,7 @@ class Arm(Base):
     run_digest: Mapped[Digest]
     offer: Mapped[list[str]] = mapped_column(JSON)
     """What the draw could choose from: a string a layer, a letter a neuron that says whether it can be shown."""
+    other_runs: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    """Of the same model's runs over other splits, practice and check: digest and offer by split. None without any."""
 
     study: Mapped[Study] = relationship(back_populates="arms", lazy="raise")
