@@ -36,9 +36,13 @@ class ModelConfig:
     positions: PositionName = "rotary"
     """How attention knows where a token stands: turned by its distance, or a learned vector added to its embedding."""
     rotary_base: float = 10_000.0
+    local_heads: int = 0
+    """Heads of each layer that read only the last `local_window` tokens; the others read all that came before."""
+    local_window: int = 256
+    """Tokens that a local head reads, the token itself counted."""
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "context", "layers", "heads", "width", "n_blocks"):
+        for name in ("vocab_size", "context", "layers", "heads", "width", "n_blocks", "local_window"):
             if getattr(self, name) < 1:
                 raise RunnerError(f"{name} is {getattr(self, name)}; it must be at least 1.")
         if self.mlp not in MLP_NAMES:
@@ -50,6 +54,8 @@ class ModelConfig:
                 f"Width {self.width} does not give {self.heads} heads an even size each; "
                 f"choose a multiple of {2 * self.heads}."
             )
+        if not 0 <= self.local_heads <= self.heads:
+            raise RunnerError(f"local_heads is {self.local_heads}; it must be 0 to {self.heads}, the heads of a layer.")
         if self.hidden % self.n_blocks:
             raise RunnerError(f"{self.hidden} neurons cannot be cut into {self.n_blocks} equal blocks.")
 

@@ -1,6 +1,8 @@
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import torch
 
 from model_runner.config import CONFIGS, ModelConfig, TrainConfig, find_config, read_config
 from model_runner.errors import RunnerError
@@ -67,3 +69,44 @@ def test_configs_cannot_be_changed() -> None:
     for config in (ModelConfig(vocab_size=10), TrainConfig(tokens=10)):
         with pytest.raises(AttributeError):
             config.seed = 3
+
+
+LADDER = ("12k", "49k", "197k", "786k", "3m", "13m", "50m", "201m", "805m", "3b", "13b", "50b")
+
+
+def shape_of(rung: str) -> ModelConfig:
+    return read_config(find_config(rung), {"mlp": "solu_ln", "vocab_size": 48_262}, {})[0]
+
+
+def test_each_rung_of_the_ladder_is_about_four_times_the_one_before() -> None:
+    sizes = [shape_of(rung).non_embedding_parameters for rung in LADDER]
+    assert sizes[0] == 12_288
+    assert all(3.9 < large / small < 4.1 for small, large in pairwise(sizes))
+    assert sorted({shape_of(rung).layers for rung in LADDER}) == [1, 16, 24, 40, 64]
+    assert {file.stem for file in CONFIGS.glob("*.toml")} == {"demo", *LADDER}
+
+
+def test_the_largest_rung_is_built_and_has_fifty_billion_parameters() -> None:
+    config = shape_of("50b")
+    with torch.device("meta"):
+        model = Transformer(config)
+    numbers = sum(value.numel() for value in model.parameters())
+    matrices = sum(value.numel() for value in model.blocks.parameters() if value.ndim == 2)
+    assert matrices == config.non_embedding_parameters == 51_539_607_552
+    # Both embeddings; then, in each of 64 layers, biases of 9 widths, two norms of 2, and a norm of the neurons of 8.
+    vectors = 64 * (9 + 4 + 8) * 8192 + 2 * 8192
+    assert numbers == matrices + 2 * 48_262 * 8192 + vectors == 52_341_358_592
+    assert (config.context, config.head_width) == (8192, 128)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"local_heads": 3}, "local_heads is 3; it must be 0 to 2"),
+        ({"local_heads": -1}, "local_heads is -1"),
+        ({"local_window": 0}, "local_window is 0; it must be at least 1"),
+    ],
+)
+def test_what_a_window_refuses(given: dict[str, int], said: str) -> None:
+    with pytest.raises(RunnerError, match=said):
+        small_config(**given)
