@@ -37,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
     _command(commands, "collect", "what excites each neuron of a checkpoint most", _collect_options, _collect)
     _command(commands, "import", "somebody else's model, so that it can be collected", _import_options, _import)
     _command(commands, "export", "a checkpoint in TransformerLens's layout", _export_options, _export)
+    _command(commands, "self-check", "whether this machine computes the right activations", _self_check_options, _self_check)
     _command(commands, "serve", "models over HTTP: text in, tokens and activations out", _serve_options, _serve)
     return parser
 
@@ -83,8 +84,10 @@ def _train_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _train(options: Options) -> None:
+    from model_runner.self_check_cache import check_once
     from model_runner.train_command import run_train
 
+    check_once()
     run_train(options)
 
 
@@ -119,7 +122,9 @@ def _collect_options(parser: argparse.ArgumentParser) -> None:
 
 def _collect(options: Options) -> None:
     from model_runner.collect_command import run
+    from model_runner.self_check_cache import check_once
 
+    check_once(options.device)
     run(options)
 
 
@@ -148,6 +153,16 @@ def _export(options: Options) -> None:
     from model_runner.foreign.command import run_export
 
     run_export(options)
+
+
+def _self_check_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--device", default="cpu", help="where the models run: cpu, cuda, cuda:1 (default: cpu)")
+
+
+def _self_check(options: Options) -> None:
+    from model_runner.self_check_command import run
+
+    run(options)
 
 
 def _serve_options(parser: argparse.ArgumentParser) -> None:
