@@ -34,9 +34,14 @@ def parser() -> argparse.ArgumentParser:
     _command(commands, "corpus", "text into a tokenized corpus folder", _corpus_options, _corpus)
     _command(commands, "train", "one model, from a config and a corpus to a checkpoint", _train_options, _train)
     _command(commands, "evaluate", "held-out loss of a checkpoint", _evaluate_options, _evaluate)
+    _command(commands, "swap", "a SoLU + LN checkpoint between its two forms", _swap_options, _swap)
     _command(commands, "collect", "what excites each neuron of a checkpoint most", _collect_options, _collect)
+    _command(commands, "rules", "the simplest rule for each neuron of a run", _rules_options, _rules)
     _command(commands, "import", "somebody else's model, so that it can be collected", _import_options, _import)
     _command(commands, "export", "a checkpoint in TransformerLens's layout", _export_options, _export)
+    _command(
+        commands, "self-check", "whether this machine computes the right activations", _self_check_options, _self_check
+    )
     _command(commands, "self-check", "whether this machine computes the right activations", _self_check_options, _self_check)
     _command(commands, "serve", "models over HTTP: text in, tokens and activations out", _serve_options, _serve)
     return parser
@@ -79,6 +84,7 @@ def _train_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, help="the checkpoint folder to make, or to go on with")
     parser.add_argument("--seed", type=int, help="of the initial weights and the data order (default: the config's)")
     parser.add_argument("--tokens", type=int, help="training tokens (default: the config's)")
+    parser.add_argument("--validate-every", type=int, help="steps between held-out losses (default: the config's)")
     parser.add_argument("--threads", type=int, help="threads that compute (default: every core)")
     parser.add_argument("--bf16", action="store_true", help="multiply matrices in bfloat16")
 
@@ -104,6 +110,18 @@ def _evaluate(options: Options) -> None:
     run_evaluate(options)
 
 
+def _swap_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--checkpoint", type=Path, required=True, help="a finished folder of exp_ln or solu_ln")
+    parser.add_argument("--corpus", type=Path, required=True, help="its corpus, for the held-out loss of the new form")
+    parser.add_argument("--out", type=Path, required=True, help="the checkpoint folder to make")
+
+
+def _swap(options: Options) -> None:
+    from model_runner.train_command import run_swap
+
+    run_swap(options)
+
+
 def _collect_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--checkpoint", type=Path, required=True, help="a folder that training finished")
     parser.add_argument("--corpus", type=Path, required=True, help="a corpus folder made with the model's tokenizer")
@@ -125,6 +143,18 @@ def _collect(options: Options) -> None:
     from model_runner.self_check_cache import check_once
 
     check_once(options.device)
+    run(options)
+
+
+def _rules_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--run", type=Path, action="append", required=True, help="a run folder; may be given again")
+    parser.add_argument("--corpus", type=Path, required=True, help="the corpus that it was collected over")
+    parser.add_argument("--again", action="store_true", help="look again where rules are there already")
+
+
+def _rules(options: Options) -> None:
+    from model_runner.rules.command import run
+
     run(options)
 
 

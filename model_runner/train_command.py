@@ -1,4 +1,4 @@
-"""What `glance-runner train` and `glance-runner evaluate` do."""
+"""What `glance-runner train`, `evaluate` and `swap` do."""
 
 import argparse
 import sys
@@ -10,6 +10,7 @@ from model_runner.config import find_config, read_config
 from model_runner.corpus.store import open_corpus
 from model_runner.errors import RunnerError
 from model_runner.evaluate import held_out_loss, held_out_stream
+from model_runner.swap import swap_checkpoint
 from model_runner.train import train
 from model_runner.words import counted
 
@@ -17,7 +18,12 @@ from model_runner.words import counted
 def run_train(options: argparse.Namespace) -> None:
     """Train as the config and the options say, and say what came of it."""
     corpus = open_corpus(options.corpus)
-    given = {"seed": options.seed, "tokens": options.tokens, "bf16": options.bf16 or None}
+    given = {
+        "seed": options.seed,
+        "tokens": options.tokens,
+        "validate_every": options.validate_every,
+        "bf16": options.bf16 or None,
+    }
     model, config = read_config(
         find_config(options.config),
         {"mlp": options.mlp, "vocab_size": corpus.info.vocab_size},
@@ -44,6 +50,18 @@ def run_evaluate(options: argparse.Namespace) -> None:
     tokens = options.tokens or stream.length
     loss = held_out_loss(checkpoint.model, stream, tokens)
     sys.stdout.write(f"Held-out loss {loss:.4f} nats a token over {counted(min(tokens, stream.length), 'token')}.\n")
+
+
+def run_swap(options: argparse.Namespace) -> None:
+    """Rewrite a checkpoint in its other form, and say what that did to its held-out loss."""
+    before = load_checkpoint(options.checkpoint)
+    after = swap_checkpoint(options.checkpoint, options.out, open_corpus(options.corpus))
+    losses = [checkpoint.train.val_loss for checkpoint in (before, after)]
+    said = ["unknown" if loss is None else f"{loss:.4f}" for loss in losses]
+    sys.stdout.write(
+        f"{before.config.mlp}, held-out loss {said[0]} nats a token, is now {after.config.mlp}, {said[1]}.\n"
+        f"It is in {options.out}.\n"
+    )
 
 
 def use_threads(threads: int | None) -> None:
