@@ -110,11 +110,14 @@ def serve(options: Options) -> None:
     import uvicorn
 
     from app.listening import insist_on_port
+    from app.operations.metrics import share_between_workers
 
     settings = get_settings()
     with database(settings):
         pass
     insist_on_port(options.host, options.port)
+    if settings.metrics_token and options.workers > 1:
+        share_between_workers()
     shown = make_url(settings.database_url).render_as_string(hide_password=True)
     # Said at the start, because either may lie on a disk that goes away with a container.
     say(f"Database {shown}, key file {settings.key_file.resolve()}.")

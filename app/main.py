@@ -12,13 +12,20 @@ from app.db import WRITERS, open_engine
 from app.errors import AppError, SignedOut
 from app.language import language_of
 from app.misread import said_of
+from app.operations.access_log import note, note_failure, write_lines
+from app.operations.bodies import BoundedBodies
+from app.operations.metrics import new_metrics
+from app.operations.observing import Observing
+from app.operations.routes import router as operations_router
 from app.raters.routes import router as raters_router
 from app.rating.routes import router as rating_router
 from app.reports.routes import router as reports_router
-from app.security import SameOriginWrites, SecurityHeaders
+from app.security import SECURITY_HEADERS, SameOriginWrites, SecurityHeaders
 from app.settings import Settings, get_settings
 from app.static import router as static_router
+from app.studies.plan_routes import router as plan_router
 from app.studies.routes import router as studies_router
+from app.studies.unblinding_routes import router as unblinding_router
 from app.web import render
 
 
@@ -27,6 +34,8 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.engine = open_engine(settings.database_url)
         app.state.writers = Semaphore(WRITERS)
+        if settings.request_log:
+            write_lines()
         yield
         app.state.engine.dispose()
 
@@ -34,18 +43,25 @@ def create_app(settings: Settings) -> FastAPI:
     app = FastAPI(lifespan=lifespan, openapi_url=None, docs_url=None, redoc_url=None)
     app.root_path = settings.root_path  # not of the server, so that a proxy may strip the prefix or leave it
     app.state.settings = settings
+    app.state.metrics = new_metrics()
+    app.add_middleware(BoundedBodies)
     app.add_middleware(SameOriginWrites)
-    app.add_middleware(SecurityHeaders)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=settings.allowed_hosts)
+    app.add_middleware(SecurityHeaders, hsts_seconds=settings.hsts_seconds)
+    app.add_middleware(Observing, observers=(note, app.state.metrics.observe))
     app.add_exception_handler(AppError, show_app_error)
     app.add_exception_handler(HTTPException, show_http_error)
     app.add_exception_handler(RequestValidationError, show_validation_error)
+    app.add_exception_handler(Exception, show_failure)
     app.include_router(static_router)
     app.include_router(administrators_router)
     app.include_router(studies_router)
+    app.include_router(plan_router)
+    app.include_router(unblinding_router)
     app.include_router(raters_router)
     app.include_router(rating_router)
     app.include_router(reports_router)
+    app.include_router(operations_router)
     return app
 
 
@@ -67,6 +83,7 @@ def show_http_error(request: Request, error: Exception) -> Response:
     messages = {
         404: "There is nothing at this address.",
         405: "This address does not take that kind of request.",
+        413: "What was sent is larger than any form here can be. Nothing was stored. Shorten it and send it again.",
     }
     message = messages.get(error.status_code, str(error.detail))
     return render(request, "error.html", block="main", status_code=error.status_code, message=message, sign_in=None)
@@ -87,6 +104,24 @@ def show_validation_error(request: Request, error: Exception) -> Response:
         )
     message = said_of(first, language_of(request))
     return render(request, "error.html", block="main", status_code=422, message=message, sign_in=None)
+
+
+def show_failure(request: Request, error: Exception) -> Response:
+    """A fault of ours. The person gets a name for it, and who looks after the server finds it in the log."""
+    name = request.state.request_name
+    note_failure(name, error)
+    response = render(
+        request,
+        "error.html",
+        block="main",
+        status_code=500,
+        message="Something broke on our side. What you had stored is safe. Go back, load the page again and go on.",
+        sign_in=None,
+        request_name=name,
+    )
+    # Starlette answers here from outside of every middleware.
+    response.headers.update(SECURITY_HEADERS | {"cache-control": "no-store, no-transform", "x-request-id": name})
+    return response
 
 
 def app() -> FastAPI:

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.clock import now
 from app.db import ReadSession, WriteSession
 from app.errors import SignedOut
-from app.models import Administrator, BrowserSession, Rater
+from app.models import Administrator, BrowserSession, OwnRater, Rater
 
 ADMINISTRATOR_COOKIE = "glance_administrator"
 RATER_COOKIE = "glance_rater"
@@ -93,6 +93,14 @@ def find_rater(request: Request, session: Session) -> Rater | None:
     return person if person and person.deactivated_at is None else None
 
 
+def remember_own(session: Session, administrator: Administrator | None, rater: Rater | None) -> None:
+    """One browser is let in as both: they are one person, who stays blind to their own controls and repeats."""
+    if administrator is None or rater is None or session.get(OwnRater, rater.id) is not None:
+        return
+    session.add(OwnRater(rater_id=rater.id, administrator_id=administrator.id))
+    session.flush()
+
+
 def _administrator(found: Administrator | None) -> Administrator:
     if found is None:
         raise SignedOut("You are not signed in, or your session has ended. Sign in and come back.", "/sign-in")
@@ -140,14 +148,17 @@ SECURITY_HEADERS = {
 class SecurityHeaders:
     """The same headers on every answer; pages are never kept by a cache."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, hsts_seconds: int = 0) -> None:
         self.app = app
+        self.headers = dict(SECURITY_HEADERS)
+        if hsts_seconds:
+            self.headers["strict-transport-security"] = f"max-age={hsts_seconds}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 names = {name for name, _ in message["headers"]}
-                extra = dict(SECURITY_HEADERS)
+                extra = dict(self.headers)
                 if b"cache-control" not in names:
                     extra["cache-control"] = "no-store, no-transform"  # a compressed length would tell the arm
                 message["headers"] = [

@@ -7,6 +7,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
+SHORTEST_TOKEN = 16
+
 
 class Settings(BaseSettings):
     """Every knob of the web application, read once from the environment (prefix GLANCE_)."""
@@ -23,6 +25,12 @@ class Settings(BaseSettings):
     """The prefix under which a proxy serves the application, such as /glance."""
     secure_cookies: bool = False
     """Send cookies over HTTPS only. Switch it on wherever the application is reached through HTTPS."""
+    hsts_seconds: int = 0
+    """Tell browsers to come back by HTTPS only, for so long; 0 does not. Set it once HTTPS works for good."""
+    request_log: bool = False
+    """Write one JSON line a request to standard output: route, status, seconds, and never who or about what."""
+    metrics_token: str = ""
+    """Whoever shows this bearer's token may read /metrics; empty: nobody."""
     allowed_hosts: list[str] = ["127.0.0.1", "localhost", "[::1]", "testserver"]
     """Host names that the application answers to."""
     lease_minutes: int = 30
@@ -41,6 +49,13 @@ class Settings(BaseSettings):
                 "it must be like sqlite:///var/glance.db or postgresql+psycopg://user:password@host/name"
             ) from None
         return url
+
+    @field_validator("metrics_token")
+    @classmethod
+    def _hard_to_guess(cls, token: str) -> str:
+        if token and len(token) < SHORTEST_TOKEN:
+            raise ValueError(f"it must be empty or at least {SHORTEST_TOKEN} characters that nobody can guess")
+        return token
 
     @field_validator("root_path")
     @classmethod

@@ -174,6 +174,7 @@ def test_the_same_study_with_its_labels_exchanged_is_the_same_bytes(
     told = []
     for runs in (two_runs(), exchanged_runs()):
         monkeypatch.setattr(secrets, "token_urlsafe", counted(count(1)))
+        monkeypatch.setattr(secrets, "token_hex", counted(count(1)))
         stopped_clock(monkeypatch)
         with session.begin_nested() as apart:
             study = make_study(session, settings, runs=runs, **DESIGN)

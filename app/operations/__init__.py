@@ -1,0 +1,1 @@
+"""What whoever runs the server looks at: is it alive and ready, and how much is asked of it. Nothing knows an arm."""
