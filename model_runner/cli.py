@@ -42,7 +42,6 @@ def parser() -> argparse.ArgumentParser:
     _command(
         commands, "self-check", "whether this machine computes the right activations", _self_check_options, _self_check
     )
-    _command(commands, "self-check", "whether this machine computes the right activations", _self_check_options, _self_check)
     _command(commands, "serve", "models over HTTP: text in, tokens and activations out", _serve_options, _serve)
     return parser
 
