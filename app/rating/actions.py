@@ -4,20 +4,21 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app import clock
-from app.errors import Conflict, Invalid, NotFound, Refused
+from app.errors import Conflict, NotFound
 from app.models import (
     Assignment,
     AssignmentState,
     Rater,
+    RaterPhase,
     Rating,
     RatingAction,
     Sitting,
-    Study,
     StudyState,
     Verdict,
 )
 from app.rating.assignment import lease_is_over, page_state, wants_more
 from app.rating.claiming import keep_in_hand, place_is_left
+from app.rating.locking import lock_rater, require_rating
 from app.rating.presence import begin, seen
 from app.rating.queries import (
     GIVEN_STATES,
@@ -28,10 +29,9 @@ from app.rating.queries import (
     newest_sitting,
     standing_of,
 )
-from app.rating.versions import CLOSED, add_version, record, versions_of, with_key
+from app.rating.versions import add_version, checked_text, record, versions_of, with_key
 from app.settings import Settings
 
-LONGEST_TEXT = 2000
 NEARLY_OVER = timedelta(minutes=1)
 """No transaction lasts as long: a lease that runs at least this much longer cannot be lost while one is at work."""
 OLD_PAGE = "This page is older than your last step. Go to the current neuron and answer there."
@@ -51,7 +51,7 @@ def continue_sitting(session: Session, settings: Settings, rater: Rater, *, rest
     `restart_clock`: the rater took the break that was offered, while the next item was in hand but not shown.
     """
     at = clock.now()
-    if _lock(session, rater) is not StudyState.OPEN:
+    if lock_rater(session, rater) is not StudyState.OPEN or rater.phase is not RaterPhase.RATING:
         return  # the page says so
     newest, holds = newest_sitting(session, rater), holds_any(session, rater)
     if page_state(standing_of(session, settings, rater, at, sitting=newest, holds=holds)) == "finished":
@@ -74,14 +74,14 @@ def submit(
 ) -> Rating:
     """Store a verdict and take the next item in hand. The same form sent again changes nothing."""
     at = clock.now()
-    state = _lock(session, rater)
+    state = lock_rater(session, rater)
     assignment = _own(session, rater, assignment_code)
-    text = _checked(hypothesis)
+    text = checked_text(hypothesis)
     versions = versions_of(session, assignment, idempotency_key)
     repeated = with_key(versions, idempotency_key)
     if repeated or assignment.state in GIVEN_STATES:
         return _same(repeated or versions[-1], assignment, verdict, text)
-    _require_open(state)
+    require_rating(rater, state)
     late, surplus = _late_and_surplus(session, rater, assignment, at)
     sitting = seen(session, settings, rater, at)
     rating = Rating(
@@ -100,12 +100,12 @@ def submit(
 def undo(session: Session, settings: Settings, rater: Rater, assignment_code: str, idempotency_key: str) -> None:
     """Take back the last verdict: its item comes back in hand, with its place, and what was written."""
     at = clock.now()
-    state = _lock(session, rater)
+    state = lock_rater(session, rater)
     assignment = _own(session, rater, assignment_code)
     versions = versions_of(session, assignment, idempotency_key)
     if with_key(versions, idempotency_key):
         return
-    _require_open(state)
+    require_rating(rater, state)
     last = last_verdict(session, rater)
     if last is None or last.code != assignment_code:
         raise Conflict("Only your last verdict can be taken back. Earlier ones can be changed in the list of yours.")
@@ -134,14 +134,14 @@ def edit(
 ) -> Rating:
     """Change a verdict given earlier; `version` is the one the rater was looking at. Both are kept."""
     at = clock.now()
-    state = _lock(session, rater)
+    state = lock_rater(session, rater)
     assignment = _own(session, rater, assignment_code)
-    text = _checked(hypothesis)
+    text = checked_text(hypothesis)
     versions = versions_of(session, assignment, idempotency_key)
     repeated = with_key(versions, idempotency_key)
     if repeated:
         return _same(repeated, assignment, verdict, text)
-    _require_open(state)
+    require_rating(rater, state)
     if assignment.state not in GIVEN_STATES or versions[-1].version != version:
         raise Conflict("This verdict was changed meanwhile, perhaps in another tab. Look at it again before you edit.")
     newest = versions[-1]
@@ -157,10 +157,10 @@ def edit(
 def save_draft(session: Session, settings: Settings, rater: Rater, assignment_code: str, hypothesis: str) -> None:
     """Keep what is being written. Writing is a sign of life, so the lease runs on."""
     at = clock.now()
-    state = _lock(session, rater)
+    state = lock_rater(session, rater)
     assignment = _own(session, rater, assignment_code)
-    text = _checked(hypothesis)
-    _require_open(state)
+    text = checked_text(hypothesis)
+    require_rating(rater, state)
     if assignment.state in GIVEN_STATES:
         raise Conflict(OLD_PAGE)
     assignment.draft = text
@@ -172,11 +172,11 @@ def save_draft(session: Session, settings: Settings, rater: Rater, assignment_co
 def skip(session: Session, settings: Settings, rater: Rater, assignment_code: str) -> None:
     """The item could not be shown: its place goes back, and this rater is not offered it again."""
     at = clock.now()
-    state = _lock(session, rater)
+    state = lock_rater(session, rater)
     assignment = _own(session, rater, assignment_code)
     if assignment.state is AssignmentState.SKIPPED:
         return
-    _require_open(state)
+    require_rating(rater, state)
     if assignment.state in GIVEN_STATES:
         raise Conflict(OLD_PAGE)
     assignment.state = AssignmentState.SKIPPED
@@ -190,22 +190,12 @@ def skip(session: Session, settings: Settings, rater: Rater, assignment_code: st
 def go_on(session: Session, settings: Settings, rater: Rater) -> None:
     """Rate beyond one's share."""
     at = clock.now()
-    _require_open(_lock(session, rater))
+    require_rating(rater, lock_rater(session, rater))
     if rater.share is not None:
         rater.share = None
         session.flush()
         record(session, rater, "went on beyond the share")
     _take_next(session, settings, rater, begin(session, settings, rater, at), at, restart_clock=True)
-
-
-def _lock(session: Session, rater: Rater) -> StudyState:
-    """One request of a rater at a time: a second tab and a double click wait here, and see what the first one did."""
-    row = select(Rater, Study.state).join(Study, Study.id == Rater.study_id).where(Rater.id == rater.id)
-    locked = row.with_for_update(of=Rater, key_share=True).execution_options(populate_existing=True)
-    state = session.execute(locked).one()[1]
-    if rater.deactivated_at is not None:
-        raise Refused("This browser is no longer let in. Ask the person who sent you the link.")
-    return state
 
 
 def _own(session: Session, rater: Rater, code: str) -> Assignment:
@@ -214,19 +204,6 @@ def _own(session: Session, rater: Rater, code: str) -> Assignment:
     if assignment is None:
         raise NotFound()
     return assignment
-
-
-def _require_open(state: StudyState) -> None:
-    if state is not StudyState.OPEN:
-        raise Conflict(CLOSED)
-
-
-def _checked(hypothesis: str) -> str:
-    """A hypothesis as it is kept: browsers send a line end as two characters."""
-    text = hypothesis.replace("\r\n", "\n")
-    if len(text) > LONGEST_TEXT:
-        raise Invalid(f"Your hypothesis has {len(text)} characters; at most {LONGEST_TEXT} are kept. Shorten it.")
-    return text
 
 
 def _same(stored: Rating, assignment: Assignment, verdict: Verdict, hypothesis: str) -> Rating:

@@ -25,6 +25,8 @@ class Standing:
     """A place is free on an item that this rater may take."""
     may_return: bool
     """Such a place is in other hands and has no verdict yet."""
+    gone_on: bool = False
+    """The rater has gone on to what comes after rating."""
 
 
 def wants_more(done: int, share: int | None) -> bool:
@@ -34,7 +36,7 @@ def wants_more(done: int, share: int | None) -> bool:
 def page_state(standing: Standing) -> PageState:
     """Which page a rater sees."""
     more = wants_more(standing.done, standing.share)
-    out_of_work = not standing.holds and not (more and (standing.free or standing.may_return))
+    out_of_work = standing.gone_on or (not standing.holds and not (more and (standing.free or standing.may_return)))
     if not standing.open:
         return "finished" if out_of_work and standing.done else "closed"
     if out_of_work:

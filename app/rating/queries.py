@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session, aliased
 
 from app import clock
 from app.models import (
+    Amendment,
     Assignment,
     AssignmentState,
     Item,
@@ -14,6 +15,7 @@ from app.models import (
     Phase,
     Placement,
     Rater,
+    RaterPhase,
     Rating,
     RatingAction,
     Seat,
@@ -86,6 +88,8 @@ class StudyRecord(NamedTuple):
     log_head: str
     log_lines: int
     seal_root: str
+    plan_digest: str
+    """Of the plan of the analysis, or of its newest amendment."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,7 @@ def rating_page(session: Session, settings: Settings, rater: Rater) -> RatingPag
     sitting = newest_sitting(session, rater)
     standing = standing_of(session, settings, rater, at, sitting=sitting, holds=hand is not None)
     state = page_state(standing)
+    rates = standing.open and not standing.gone_on
     shown = hand if state == "item" else None
     return RatingPage(
         state=state,
@@ -113,8 +118,8 @@ def rating_page(session: Session, settings: Settings, rater: Rater) -> RatingPag
         seconds=(at - shown.shown_at).total_seconds() if shown else 0.0,
         done=standing.done,
         share=rater.share,
-        may_go_on=standing.open and standing.free and not wants_more(standing.done, rater.share),
-        last_verdict=last_verdict(session, rater) if standing.open else None,
+        may_go_on=rates and standing.free and not wants_more(standing.done, rater.share),
+        last_verdict=last_verdict(session, rater) if rates else None,
         sent_away=sitting is not None and sitting.ended_by is not None,
     )
 
@@ -131,6 +136,7 @@ def standing_of(
         share=rater.share,
         free=not holds and is_any_free(session, rater, at),
         may_return=not holds and may_any_return(session, rater),
+        gone_on=rater.phase is not RaterPhase.RATING,
     )
 
 
@@ -226,7 +232,9 @@ def may_any_return(session: Session, rater: Rater) -> bool:
 
 
 def study_record(session: Session, rater: Rater) -> StudyRecord:
-    columns = select(Study.log_head, Study.log_lines, Study.seal_root).where(Study.id == rater.study_id)
+    newest = select(Amendment.plan_digest).where(Amendment.study_id == Study.id).order_by(Amendment.number.desc())
+    plan = func.coalesce(newest.limit(1).correlate(Study).scalar_subquery(), Study.plan_digest)
+    columns = select(Study.log_head, Study.log_lines, Study.seal_root, plan).where(Study.id == rater.study_id)
     return StudyRecord(*session.execute(columns).one())
 
 

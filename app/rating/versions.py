@@ -9,9 +9,10 @@ from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from app import log
-from app.errors import AppError, Conflict
+from app.errors import AppError, Conflict, Invalid
 from app.models import Assignment, Rater, Rating, Sitting, Study, StudyState
 
+LONGEST_TEXT = 2000
 CLOSED = "The study was closed in the meantime, so no more verdicts are taken. Thank you for yours."
 
 
@@ -33,6 +34,14 @@ def versions_of(session: Session, assignment: Assignment, idempotency_key: str) 
 def with_key(versions: Sequence[Rating], idempotency_key: str) -> Rating | None:
     """The version that a form with this key has made already."""
     return next((version for version in versions if version.idempotency_key == idempotency_key), None)
+
+
+def checked_text(hypothesis: str) -> str:
+    """A hypothesis as it is kept: browsers send a line end as two characters."""
+    text = hypothesis.replace("\r\n", "\n")
+    if len(text) > LONGEST_TEXT:
+        raise Invalid(f"Your hypothesis has {len(text)} characters; at most {LONGEST_TEXT} are kept. Shorten it.")
+    return text
 
 
 def digest(version: Rating, assignment_code: str) -> str:
