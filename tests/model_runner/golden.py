@@ -46,11 +46,18 @@ def solu(x: Numbers) -> Numbers:
     return values
 
 
+def exponential(x: Numbers) -> Numbers:
+    """x * exp(x) without the softmax's sum, moved by the largest x so that nothing overflows."""
+    values: Numbers = x * np.exp(x - x.max(axis=-1, keepdims=True))
+    return values
+
+
 MLPS: dict[str, Callable[[Numbers], Numbers]] = {
     "gelu": lambda x_TF: each(gelu, x_TF),
     "gelu_ln": lambda x_TF: each(gelu, x_TF),
     "solu": solu,
     "solu_ln": solu,
+    "exp_ln": exponential,
 }
 """What is read of each MLP; the norm comes after it."""
 
