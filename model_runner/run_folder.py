@@ -10,6 +10,7 @@ histogram.npy, histogram_edges.npy, moments.npy, band_edges.npy   where asked fo
 SECTION.offsets.npy         rows of unit u are [offsets[u], offsets[u + 1])
 SECTION.snippets.npy        a row a snippet (ROW), best first within a unit
 SECTION.tokens.npy, SECTION.activations.npy, SECTION.after_norm.npy   snippet after snippet, a value a token
+rules.json                  where a rule rater was here: see run_rules.py; it has a digest of its own
 
 Shapes: U units, S snippets of a section, N tokens of a section, W tokens of a snippet, V vocabulary.
 """
@@ -24,6 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model_runner.run_digest import first_change
+from model_runner.run_error import RunFolderError as RunFolderError
+from model_runner.run_rules import RunRules, read_rules
 
 FORMAT = 1
 INFO_NAME = "run.json"
@@ -58,10 +61,6 @@ SECTION_ARRAYS = frozenset({"offsets", "snippets", "tokens", "activations"})
 SPREAD_ARRAYS = frozenset({"histogram", "histogram_edges", "moments", "band_edges"})
 OPTIONAL_SECTION_ARRAYS = frozenset({"after_norm"})
 FLAT = ("tokens", "activations", "after_norm")
-
-
-class RunFolderError(Exception):
-    """A run folder that cannot be used, said in a sentence."""
 
 
 class Snippet(NamedTuple):
@@ -200,6 +199,10 @@ class Run:
         counts_B, edges_B1 = self._spread["histogram"][unit], self._spread["histogram_edges"]
         return Spread(counts_B, edges_B1, self._spread["band_edges"][unit], *numbers)
 
+    def rules(self) -> RunRules | None:
+        """What a rule rater found, None where none was here. Raises RunFolderError where its file is damaged."""
+        return read_rules(self.folder, self.info.digest, len(self.units))
+
     def _check_unit(self, unit: int) -> None:
         if not 0 <= unit < len(self.units):
             raise RunFolderError(f"{self.folder} has units 0 to {len(self.units) - 1}, and no unit {unit}.")
@@ -245,6 +248,8 @@ def open_run(folder: Path | str, *, every_byte: bool = False) -> Run:
     _check_lengths(folder, info, arrays)
     if every_byte and (changed := first_change(folder, asdict(info), described)):
         raise RunFolderError(f"{folder / changed} was changed after the run was collected. Collect the run again.")
+    if every_byte:
+        read_rules(folder, info.digest, len(arrays["units"]))
     sections = {name: _section(arrays, name) for name in info.sections}
     vocabulary = arrays["token_bytes"], arrays["token_offsets"]
     spread = {name: arrays[name] for name in SPREAD_ARRAYS & arrays.keys()}

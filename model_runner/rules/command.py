@@ -1,0 +1,47 @@
+"""What `glance-runner rules` does."""
+
+import argparse
+import sys
+from collections import Counter
+from pathlib import Path
+
+from model_runner.corpus.store import open_corpus
+from model_runner.errors import RunnerError
+from model_runner.rules.writing import RuleSettings, finished, write_rules
+from model_runner.run_folder import Run, RunFolderError, open_run
+from model_runner.run_rules import RULES_NAME, RunRules
+from model_runner.words import counted
+
+
+def run(options: argparse.Namespace) -> None:
+    """Find the rules of every run that was named, and say what came of it. Rules that are there already are kept."""
+    settings = RuleSettings()
+    for folder in options.run:
+        opened = _open(folder)
+        rules = None if options.again else _kept(opened, settings)
+        _say(opened, rules or write_rules(opened, open_corpus(options.corpus), settings))
+
+
+def _open(folder: Path) -> Run:
+    try:
+        return open_run(folder)
+    except RunFolderError as error:
+        raise RunnerError(str(error)) from None
+
+
+def _kept(opened: Run, settings: RuleSettings) -> RunRules | None:
+    try:
+        return finished(opened.folder, opened, settings)
+    except RunFolderError as error:
+        raise RunnerError(f"{error} Or give --again.") from None
+
+
+def _say(opened: Run, rules: RunRules) -> None:
+    yes = [unit for unit in rules.units if unit.verdict == "INTERPRETABLE"]
+    kinds = Counter(unit.rule.split(" ", 1)[0] for unit in yes)
+    said = ", ".join(f"{kind} {count:,}" for kind, count in kinds.most_common())
+    share = f"{rules.fraction:.1%}" if rules.fraction is not None else "none"
+    sys.stdout.write(
+        f"{opened.info.name}: a rule for {len(yes):,} of {counted(len(rules.units), 'unit')} ({share}). "
+        f"By their first word: {said or 'none'}.\nThey are in {opened.folder / RULES_NAME}.\n"
+    )

@@ -1,0 +1,2 @@
+class RunFolderError(Exception):
+    """A run folder that cannot be used, said in a sentence."""
