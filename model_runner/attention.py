@@ -61,19 +61,19 @@ def read_near(q_BHTE: Tensor, k_BHTE: Tensor, v_BHTE: Tensor, window: int) -> Te
     Queries go in blocks of `window`, each against the keys of its block and of the block before, so that
     the cost grows with tokens x window and not with tokens squared (Child et al. 2019; Beltagy et al. 2020).
     """
-    batch, _, tokens, _ = q_BHTE.shape
+    tokens = q_BHTE.shape[2]
     q_ANWE, k_ANWE, v_ANWE = (_in_blocks(part, window) for part in (q_BHTE, k_BHTE, v_BHTE))
     mask_NWK = _near(q_ANWE.shape[1], window, q_BHTE.device)
     read_ANWE = functional.scaled_dot_product_attention(
         q_ANWE, _with_block_before(k_ANWE), _with_block_before(v_ANWE), attn_mask=mask_NWK
     )
-    return read_ANWE.flatten(1, 2)[:, :tokens].unflatten(0, (batch, -1))
+    return read_ANWE.flatten(1, 2)[:, :tokens].reshape(q_BHTE.shape)
 
 
 def _in_blocks(x_BHTE: Tensor, window: int) -> Tensor:
     """Whole blocks; what fills up the last one comes after every token and so is read by none."""
     filled = functional.pad(x_BHTE, (0, 0, 0, -x_BHTE.shape[2] % window))
-    return filled.flatten(0, 1).unflatten(1, (-1, window))
+    return filled.reshape(-1, filled.shape[2] // window, window, filled.shape[3])
 
 
 def _with_block_before(x_ANWE: Tensor) -> Tensor:

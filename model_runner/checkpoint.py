@@ -42,6 +42,8 @@ class TrainRecord:
     """Spent training, all sittings together."""
     train: dict[str, Any]
     """The TrainConfig."""
+    swapped_from: str = ""
+    """Digest of the checkpoint that these weights were trained as, where its MLP had another form."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,10 @@ def _read_format(file: Path) -> dict[str, Any]:
 
 def _read_record(file: Path) -> TrainRecord:
     values = _read_format(file)
-    missing = {field.name for field in dataclasses.fields(TrainRecord)} - {"format"} ^ values.keys()
-    if missing:
-        raise RunnerError(f"{file} lacks or does not know {', '.join(sorted(missing))}. Train again.")
+    fields = {field.name: field for field in dataclasses.fields(TrainRecord)}
+    # A checkpoint may be older than a field that has a default.
+    needed = {name for name, field in fields.items() if field.default is dataclasses.MISSING}
+    wrong = (needed - values.keys()) | (values.keys() - fields.keys())
+    if wrong:
+        raise RunnerError(f"{file} lacks or does not know {', '.join(sorted(wrong))}. Train again.")
     return TrainRecord(**values)

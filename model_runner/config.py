@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from model_runner.errors import RunnerError
 
-MLPName = Literal["gelu", "solu", "solu_ln", "gelu_ln"]
+MLPName = Literal["gelu", "solu", "solu_ln", "gelu_ln", "exp_ln"]
 MLP_NAMES: tuple[str, ...] = get_args(MLPName)
 PositionName = Literal["rotary", "learned"]
 POSITION_NAMES: tuple[str, ...] = get_args(PositionName)

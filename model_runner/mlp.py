@@ -1,4 +1,4 @@
-"""The four MLPs that are compared. In each, the output of `act` is the activation that is read."""
+"""The MLPs that are compared. In each, the output of `act` is the activation that is read."""
 
 # Shape suffixes: B batch, T tokens, D model width, F neurons (4 D), N blocks of G neurons.
 import torch
@@ -11,7 +11,7 @@ NORM_EPS = 1e-5
 
 
 class MLP(nn.Module):
-    """What the four have in common: a matrix up to the neurons and a matrix down from them."""
+    """What all have in common: a matrix up to the neurons and a matrix down from them."""
 
     act: nn.Module
 
@@ -74,11 +74,28 @@ class GeluLnMLP(MLP):
         return super().write(self.norm(acts_BTF))
 
 
+class ExpLnMLP(MLP):
+    """SoLU + LN with x * exp(x) in the softmax's place, to be trained like this and read as SoLU: see swap.py.
+
+    The LayerNorm divides by what the softmax would have divided by. At one token the activations of the two
+    are proportional; from token to token the factor differs, so activations are only compared after the swap.
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        self.act = Exponential(config.n_blocks)
+        self.norm = BlockNorm(config.hidden, config.n_blocks)
+
+    def write(self, acts_BTF: Tensor) -> Tensor:
+        return super().write(self.norm(acts_BTF))
+
+
 MLPS: dict[MLPName, type[MLP]] = {
     "gelu": GeluMLP,
     "solu": SoluMLP,
     "solu_ln": SoluLnMLP,
     "gelu_ln": GeluLnMLP,
+    "exp_ln": ExpLnMLP,
 }
 
 
@@ -92,6 +109,21 @@ class Solu(nn.Module):
     def forward(self, x_BTF: Tensor) -> Tensor:
         x_BTNG = blocked(x_BTF, self.n_blocks)
         return (x_BTNG * x_BTNG.softmax(dim=-1)).flatten(-2)
+
+
+class Exponential(nn.Module):
+    """x * exp(x - m), where m is the largest number of the token's block: nothing overflows, however large x is.
+
+    It is SoLU(x) times the sum of exp(x - m) over the block, which lies between 1 and the block's neurons.
+    """
+
+    def __init__(self, n_blocks: int = 1) -> None:
+        super().__init__()
+        self.n_blocks = n_blocks
+
+    def forward(self, x_BTF: Tensor) -> Tensor:
+        x_BTNG = blocked(x_BTF, self.n_blocks)
+        return (x_BTNG * (x_BTNG - x_BTNG.amax(dim=-1, keepdim=True)).exp()).flatten(-2)
 
 
 def blocked(x_BTF: Tensor, n_blocks: int) -> Tensor:

@@ -64,6 +64,8 @@ def train(model: ModelConfig, config: TrainConfig, corpus: Corpus, folder: Path)
     if not (folder / TRAIN).is_file():
         _train_to_the_end(_begin(model, config, corpus, folder, identity), corpus)
     checkpoint = load_checkpoint(folder)
+    if checkpoint.train.swapped_from:
+        raise RunnerError(f"{folder} holds weights that were trained in another form and swapped. Give another folder.")
     refuse_change(_identity_of_record(checkpoint), identity, folder)
     forget_state(folder)
     return checkpoint

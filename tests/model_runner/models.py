@@ -41,10 +41,10 @@ def random_tokens(config: ModelConfig, rows: int, tokens: int | None = None, see
     return torch.randint(config.vocab_size, (rows, tokens or config.context), generator=generator)
 
 
-def small_corpus(folder: Path) -> Corpus:
+def small_corpus(folder: Path, vocabulary: int = 384) -> Corpus:
     """Some three hundred short documents in every split."""
     texts = [f"{n}. {PROSE[n % len(PROSE)]} {CODE[n % len(CODE)]}" for n in range(300)]
-    return make_corpus(folder, texts)
+    return make_corpus(folder, texts, vocabulary=vocabulary)
 
 
 def record(**given: Any) -> TrainRecord:
