@@ -20,6 +20,7 @@ from tests.texts import CODE, ODD, PROSE
 
 BOS = 0
 DOCUMENTS = 90
+BANDS = range(6)
 ALWAYS_PRESENT = {"ok": 0, "dead": 1, "too_few": 2, "never_positive": 3}
 """The index, in every layer, of a neuron that is certainly in this state (never_positive: gelu alone)."""
 
@@ -44,17 +45,21 @@ def make_run(
     split: str = "collect",
     size: int | None = None,
     name: str | None = None,
+    directions: int = 0,
+    bands: bool = False,
     **changes: Any,
 ) -> Run:
     """Write a run folder and open it. `changes` replace fields of its RunInfo."""
     contexts = _contexts(window)
     rng = np.random.default_rng([seed, *condition.encode()])
-    units, parts = np.zeros(layers * hidden, UNIT), []
-    for unit in range(layers * hidden):
-        layer, index = divmod(unit, hidden)
-        state, part = _collect(rng, condition, index, contexts, kept)
-        units[unit] = (layer, 0, index, STATES.index(state), len(part))
-        parts.append(part)
+    places = [(*divmod(unit, hidden), 0) for unit in range(layers * hidden)]
+    places += [(*divmod(unit, directions), 1) for unit in range(layers * directions)]
+    units, everything = np.zeros(len(places), UNIT), []
+    for unit, (layer, index, kind) in enumerate(places):
+        state, ranked = _collect(rng, condition, -1 if kind else index, contexts, kept)
+        units[unit] = (layer, kind, index, STATES.index(state), min(len(ranked), kept))
+        everything.append(ranked)
+    parts = [ranked[:kept] for ranked in everything]
     with_norm = condition.endswith("_ln")
     values: dict[str, Any] = {
         "name": name or f"{condition}-{seed}",
@@ -77,14 +82,19 @@ def make_run(
         "sections": [],
         "sources": [{"name": "Sentences for tests", "licence": "Apache-2.0", "parts": ["prose-en", "code"]}],
         "specials": [BOS],
-        "directions": 0,
-        "directions_seed": None,
+        "directions": directions,
+        "directions_seed": 5 if directions else None,
         "settings": {},
         "collected_documents": DOCUMENTS,
         "collected_tokens": sum(len(context.tokens) - 1 for context in contexts),
     }
     vocabulary = Vocabulary(*_vocabulary_arrays())
-    write_run(folder, RunInfo(**values | changes), units, {"top": _section(parts, with_norm)}, vocabulary)
+    sections = {"top": _section(parts, with_norm)}
+    if bands:
+        sections |= {
+            f"band-{band}": _section([_band(ranked, band) for ranked in everything], with_norm) for band in BANDS
+        }
+    write_run(folder, RunInfo(**values | changes), units, sections, vocabulary)
     return open_run(folder)
 
 
@@ -164,7 +174,13 @@ def _collect(
     best = _best(contexts, activations)
     if state == "too_few":
         best = best[: kept // 3]
-    return ("too_few" if state == "ok" and len(best) < kept else state), best[:kept]
+    return ("too_few" if state == "ok" and len(best) < kept else state), best
+
+
+def _band(ranked: list[Kept], band: int) -> list[Kept]:
+    """A sixth of what a unit answered to, as if that were an octave; the first band begins among the strongest."""
+    width = len(ranked) // len(BANDS)
+    return ranked[band * width : (band + 1) * width]
 
 
 def _activations(rng: np.random.Generator, condition: str, contexts: tuple[Context, ...]) -> list[NDArray[np.float32]]:

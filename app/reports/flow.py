@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.models import Invitation, Item, ItemKind, Rater, RaterKind, Study
-from app.studies.draw import SHOWN
+from app.studies.draw import SHOWN, neurons_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,8 +91,9 @@ def offered(study: Study) -> "pd.DataFrame":
 
     replaced = Counter(str(one["arm"]) for one in (study.opened or {}).get("replaced", []))
     rows = [
-        (number, sum(map(len, arm.offer)), sum(layer.count(SHOWN) for layer in arm.offer), replaced[arm.name])
+        (number, sum(map(len, neurons)), sum(layer.count(SHOWN) for layer in neurons), replaced[arm.name])
         for number, arm in enumerate(study.arms)
+        for neurons in [[neurons_of(layer) for layer in arm.offer]]
     ]
     return pd.DataFrame(rows, columns=["arm", "units", "live", "replaced"])
 

@@ -19,8 +19,13 @@ from app.studies.design import Design
 Thing = TypeVar("Thing", str, int)
 SHOWN = "."
 """The letter of an offer that says a neuron can be shown; any other says why not."""
+OF_DIRECTIONS = "|"
 Offer = Sequence[str]
-"""What an arm offers: a string a layer, a letter a neuron."""
+"""What an arm offers: a string a layer, a letter a neuron; behind a bar, a letter a random direction."""
+
+
+LEVEL, RANK = "level", "rank"
+"""How an item is shaded: by each activation's share of the maximum, or by its rank among those shown."""
 
 
 class Unit(NamedTuple):
@@ -29,10 +34,10 @@ class Unit(NamedTuple):
     arm: int
     """Number of the arm in the study's list, from 0."""
     kind: str
-    """neuron or mixed."""
+    """neuron, mixed or direction."""
     layer: int
     number: int
-    """The neuron's index in its layer; for a mixed control, the number of the control in its arm."""
+    """The index in its layer; for a mixed control, the number of the control in its arm."""
 
 
 class DrawnItem(NamedTuple):
@@ -40,10 +45,10 @@ class DrawnItem(NamedTuple):
 
     code: str
     kind: str
-    """neuron, mixed or repeat."""
+    """neuron, mixed, direction or repeat."""
     unit: Unit
     neurons: tuple[int, ...]
-    """The neuron its snippets come from; for a mixed control, one neuron a snippet."""
+    """The neuron (or direction) its snippets come from; for a mixed control, one neuron a snippet."""
     order: tuple[int, ...]
     """Which of the snippets (0 is the strongest) stands where."""
     capacity: int
@@ -51,6 +56,7 @@ class DrawnItem(NamedTuple):
     tag: str
     """Equal for a neuron and its repeat, and says nothing else."""
     salt: str
+    shading: str = LEVEL
 
 
 class SeatOrder(NamedTuple):
@@ -117,29 +123,49 @@ def quotas(total: int, ranked: Sequence[int]) -> dict[int, int]:
 # ---- items --------------------------------------------------------------------------------------
 
 
+def neurons_of(letters: str) -> str:
+    """The part of a layer's offer that is of neurons."""
+    return letters.partition(OF_DIRECTIONS)[0]
+
+
 def _items_of_arm(
     chance: Secret, design: Design, arm: int, offer: Offer, replaced: list[Replaced]
 ) -> Iterator[DrawnItem]:
     ranked = chance.shuffled(range(len(offer)), "layer", arm)
-    wanted = quotas(design.neurons_per_arm, ranked)
-    overlap = quotas(design.overlap, ranked)
-    repeats = quotas(design.repeats_per_arm, ranked)
     mixed = quotas(design.mixed_per_arm, ranked)
+    directions = quotas(design.directions_per_arm, ranked)
     number = 0
     for layer, letters in enumerate(offer):
-        need = wanted[layer] + design.snippets * mixed[layer]
-        chosen = _choose(chance, arm, layer, letters, need, replaced)
-        for place, index in enumerate(chosen[: wanted[layer]]):
-            capacity = design.overlap_capacity if place < overlap[layer] else design.verdicts_per_neuron
-            item = _item(chance, design, "neuron", Unit(arm, "neuron", layer, index), (index,), capacity)
-            yield item
-            if place < repeats[layer]:
-                yield _item(chance, design, "repeat", item.unit, item.neurons, capacity, item.code)
-        for at in range(wanted[layer], need, design.snippets):
+        wanted = quotas(design.neurons_per_arm, ranked)[layer]
+        need = wanted + design.snippets * mixed[layer]
+        chosen = _choose(chance, arm, layer, neurons_of(letters), need, replaced)
+        yield from _neurons(chance, design, arm, layer, ranked, chosen[:wanted])
+        for at in range(wanted, need, design.snippets):
             neurons = tuple(chosen[at : at + design.snippets])
             unit = Unit(arm, "mixed", layer, number)
             yield _item(chance, design, "mixed", unit, neurons, design.verdicts_per_neuron)
             number += 1
+        for index in _choose_directions(chance, arm, layer, letters, directions[layer]):
+            unit = Unit(arm, "direction", layer, index)
+            yield _item(chance, design, "direction", unit, (index,), design.verdicts_per_neuron)
+
+
+def _neurons(
+    chance: Secret, design: Design, arm: int, layer: int, ranked: Sequence[int], chosen: Sequence[int]
+) -> Iterator[DrawnItem]:
+    """The neurons of a layer, the first of them rated by more raters, the first of them shown again."""
+    overlap, repeats = quotas(design.overlap, ranked)[layer], quotas(design.repeats_per_arm, ranked)[layer]
+    by_rank = quotas(design.rank_shaded_per_arm, ranked)[layer]
+    # Drawn apart from the neurons, so that those shaded by rank are not just those that more raters judge.
+    rank_shaded = set(chance.shuffled(range(len(chosen)), "rank", arm, layer)[:by_rank])
+    for place, index in enumerate(chosen):
+        capacity = design.overlap_capacity if place < overlap else design.verdicts_per_neuron
+        shading = RANK if place in rank_shaded else LEVEL
+        unit = Unit(arm, "neuron", layer, index)
+        item = _item(chance, design, "neuron", unit, (index,), capacity, shading=shading)
+        yield item
+        if place < repeats:
+            yield _item(chance, design, "repeat", unit, item.neurons, capacity, item.code, shading)
 
 
 def _choose(chance: Secret, arm: int, layer: int, letters: str, need: int, replaced: list[Replaced]) -> list[int]:
@@ -160,6 +186,17 @@ def _choose(chance: Secret, arm: int, layer: int, letters: str, need: int, repla
     return chosen
 
 
+def _choose_directions(chance: Secret, arm: int, layer: int, letters: str, need: int) -> list[int]:
+    offered = letters.partition(OF_DIRECTIONS)[2]
+    shown = [index for index, letter in enumerate(offered) if letter == SHOWN]
+    if len(shown) < need:
+        raise Invalid(
+            f"Layer {layer} of run number {arm + 1} has {len(shown)} random directions that can be shown, and the "
+            f"design needs {need} there. Ask for fewer, or collect with more: glance-runner collect --directions N."
+        )
+    return chance.shuffled(shown, "direction", arm, layer)[:need]
+
+
 def _item(
     chance: Secret,
     design: Design,
@@ -168,6 +205,7 @@ def _item(
     neurons: tuple[int, ...],
     capacity: int,
     repeat_of: str | None = None,
+    shading: str = LEVEL,
 ) -> DrawnItem:
     name = (kind, *unit)
     order = list(range(design.snippets))
@@ -175,7 +213,7 @@ def _item(
         order = chance.shuffled(order, "snippet", *name)
     code = base64.urlsafe_b64encode(chance.digest("code", *name)[:12]).decode()
     tag, salt = chance.digest("tag", *unit).hex(), chance.digest("salt", *name).hex()
-    return DrawnItem(code, kind, unit, neurons, tuple(order), capacity, repeat_of, tag, salt)
+    return DrawnItem(code, kind, unit, neurons, tuple(order), capacity, repeat_of, tag, salt, shading)
 
 
 # ---- seats --------------------------------------------------------------------------------------

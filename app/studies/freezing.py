@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.rating.ranks import ranked
 from app.rating.shading import Fragments, pad, render_item
 from app.reports.statistics.plan import Plan
 from app.studies.design import Design
-from app.studies.draw import Allocation, DrawnItem, draw
+from app.studies.draw import RANK, Allocation, DrawnItem, draw
 from app.studies.importing import Arm, read_arms, snippets_of
 from app.studies.seal import Record, content_digest, sealed
 
@@ -37,7 +38,7 @@ def freeze(
     design: Design, folders: Sequence[Path], secret: bytes, *, simulated: bool = False, watch: Watch = unwatched
 ) -> Frozen:
     """Read the runs, draw, render and seal. Touches no database. Raises Invalid where the runs do not fit."""
-    arms = read_arms(folders, design.snippets)
+    arms = read_arms(folders, design)
     allocation = draw(secret, design, [arm.offer for arm in arms])
     fragments = _padded(
         {
@@ -60,7 +61,10 @@ def plan_for(conditions: set[str], *, simulated: bool) -> dict[str, Any]:
 
 
 def _render(arm: Arm, item: DrawnItem, design: Design) -> Fragments:
-    return render_item(snippets_of(arm, item, design.wide_tokens), design.tokens, design.wide_tokens)
+    snippets = snippets_of(arm, item, design, design.wide_tokens)
+    if item.shading == RANK:
+        snippets = ranked(snippets)
+    return render_item(snippets, design.tokens, design.wide_tokens)
 
 
 def _padded(fragments: dict[str, Fragments]) -> dict[str, Fragments]:

@@ -1,6 +1,6 @@
 """Reading run folders: what they offer to a draw, and the snippets of the items that were drawn."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 
 from app.errors import Invalid
 from app.rating.shading import Shown
-from app.studies.draw import SHOWN, DrawnItem
+from app.studies import spectrum
+from app.studies.design import Design
+from app.studies.draw import OF_DIRECTIONS, SHOWN, DrawnItem
 from model_runner.run_folder import KINDS, STATES, Run, RunFolderError, RunInfo, Snippet, comparable, open_run
 
-SECTION = "top"
 SPLIT = "collect"
+OTHER_SPLITS = ("practice", "check")
+"""Splits of which a study may have a run of each model beside the one whose neurons are rated."""
 LETTERS = {"ok": SHOWN, "dead": "d", "never_positive": "n", "too_few": "f", "not_finite": "x"}
 """How an offer spells the state of a neuron."""
 FEW = LETTERS["too_few"]
@@ -26,9 +29,11 @@ class Arm:
 
     run: Run
     offer: list[str]
-    """A string a layer, a letter a neuron: can it be shown, and if not, why."""
-    rows: NDArray[np.intp]
-    """The row of each neuron in the run's units, by layer and index."""
+    """A string a layer, a letter a neuron: can it be shown, and if not, why. Behind a bar, of random directions."""
+    rows: Mapping[str, NDArray[np.intp]]
+    """For each kind of unit, the row of each in the run's units, by layer and index."""
+    others: Mapping[str, Run]
+    """Runs of the same model over other splits of the same corpus, by split."""
 
     @property
     def info(self) -> RunInfo:
@@ -37,7 +42,8 @@ class Arm:
     def sealed(self) -> dict[str, Any]:
         """What the seal fixes about an arm."""
         info = self.info
-        return {
+        others = {split: run.info.digest for split, run in sorted(self.others.items())}
+        return ({"other_runs": others} if others else {}) | {
             "name": info.name,
             "condition": info.condition,
             "size": info.size,
@@ -47,15 +53,20 @@ class Arm:
         }
 
 
-def read_arms(folders: Sequence[Path], snippets: int) -> list[Arm]:
+def read_arms(folders: Sequence[Path], design: Design) -> list[Arm]:
     """Open the runs of a study. Raises Invalid where they cannot be compared, and says what differs."""
-    runs = [_open(folder) for folder in folders]
+    opened = [_open(folder) for folder in folders]
+    runs = [run for run in opened if run.info.split not in OTHER_SPLITS]
+    others = [run for run in opened if run.info.split in OTHER_SPLITS]
     infos = [run.info for run in runs]
     faults = [*_too_few(infos), *comparable(infos), *_same_names(infos)]
-    faults += [fault for info in infos for fault in _unfit(info, snippets)]
+    faults += [fault for info in infos for fault in _unfit(info, design)]
+    for split in OTHER_SPLITS:
+        faults += comparable([run.info for run in others if run.info.split == split])
+    faults += [fault for run in others for fault in _stray(run.info, infos)]
     if faults:
         raise Invalid("These runs cannot make a study. " + " ".join(faults))
-    return [_arm(run, snippets) for run in runs]
+    return [_arm(run, [other for other in others if _same_model(other.info, run.info)], design) for run in runs]
 
 
 def listed(runs_dir: Path) -> list[tuple[str, RunInfo]]:
@@ -69,20 +80,26 @@ def listed(runs_dir: Path) -> list[tuple[str, RunInfo]]:
     return found
 
 
-def snippets_of(arm: Arm, item: DrawnItem, reach: int) -> list[Shown]:
+def snippets_of(arm: Arm, item: DrawnItem, design: Design, reach: int) -> list[Shown]:
     """The snippets of an item in the order they are shown, each on the scale of its own neuron's maximum.
 
     Of a long context only `reach` tokens on each side of the peak are read; more is never shown.
     """
     ranks = range(len(item.order))
+    rows = arm.rows["direction" if item.unit.kind == "direction" else "neuron"][item.unit.layer]
     neurons = item.neurons if len(item.neurons) > 1 else item.neurons * len(ranks)
-    by_neuron = {
-        neuron: arm.run.snippets(SECTION, int(arm.rows[item.unit.layer, neuron])) for neuron in dict.fromkeys(neurons)
-    }
+    by_neuron = {neuron: kept_of(arm.run, int(rows[neuron]), design) or [] for neuron in dict.fromkeys(neurons)}
     chosen = [
         (by_neuron[neuron][rank], by_neuron[neuron][0].value) for neuron, rank in zip(neurons, ranks, strict=True)
     ]
-    return [_shown(arm.run, *chosen[rank], reach) for rank in item.order]
+    return [shown(arm.run, *chosen[rank], reach) for rank in item.order]
+
+
+def kept_of(run: Run, row: int, design: Design) -> list[Snippet] | None:
+    """The snippets a design shows of one unit, the strongest first; None where the run has too few."""
+    return spectrum.chosen(
+        spectrum.sections(design), lambda section: run.snippets(section, row), lambda one: (one.document, one.start)
+    )
 
 
 def _open(folder: Path) -> Run:
@@ -103,29 +120,61 @@ def _same_names(infos: Sequence[RunInfo]) -> Iterator[str]:
         yield f"Two of them have the name {name}; collect one again under another name."
 
 
-def _unfit(info: RunInfo, snippets: int) -> Iterator[str]:
+def _unfit(info: RunInfo, design: Design) -> Iterator[str]:
     if info.split != SPLIT:
         yield f"{info.name} was collected on the split {info.split}, and a study needs {SPLIT}."
-    if info.kept < snippets:
-        yield f"{info.name} kept {info.kept} snippets a neuron, and the design shows {snippets}."
-    if SECTION not in info.sections:
-        yield f"{info.name} has no section {SECTION}."
+    if info.kept < design.snippets:
+        yield f"{info.name} kept {info.kept} snippets a neuron, and the design shows {design.snippets}."
+    if missing := [section for section in spectrum.sections(design) if section not in info.sections]:
+        how = " Collect it again with --complete." if missing != [spectrum.TOP] else ""
+        yield f"{info.name} has no section {missing[0]}.{how}"
+    if design.directions_per_arm and not info.directions:
+        yield f"{info.name} has no random directions. Collect it again with --directions N, or ask for none."
 
 
-def _arm(run: Run, snippets: int) -> Arm:
-    at = np.flatnonzero(run.units["kind"] == KINDS.index("neuron"))
-    neurons = run.units[at]
-    states = np.array([LETTERS[state] for state in STATES])[neurons["state"]]
-    letters = np.full((run.info.layers, run.info.hidden), LETTERS["dead"])
-    letters[neurons["layer"], neurons["index"]] = np.where(
-        (states == SHOWN) & (neurons["snippets"] < snippets), FEW, states
-    )
-    rows = np.zeros(letters.shape, np.intp)
-    rows[neurons["layer"], neurons["index"]] = at
-    return Arm(run, ["".join(layer) for layer in letters], rows)
+def _stray(info: RunInfo, arms: Sequence[RunInfo]) -> Iterator[str]:
+    """A run over another split must be of the model of an arm, over the same corpus."""
+    mine = [arm for arm in arms if _same_model(info, arm)]
+    if not mine:
+        yield f"{info.name} was collected on the split {info.split} of a model that no other run is of."
+    if any(arm.corpus_digest != info.corpus_digest or arm.tokenizer_digest != info.tokenizer_digest for arm in mine):
+        yield f"{info.name} was collected over another corpus than the run of its model on the split {SPLIT}."
 
 
-def _shown(run: Run, snippet: Snippet, top: float, reach: int) -> Shown:
+def _same_model(one: RunInfo, other: RunInfo) -> bool:
+    return one.checkpoint_digest == other.checkpoint_digest
+
+
+def _arm(run: Run, others: Sequence[Run], design: Design) -> Arm:
+    rows = {kind: _rows(run, kind) for kind in KINDS}
+    offer = _letters(run, rows["neuron"], design)
+    if design.directions_per_arm:
+        directions = _letters(run, rows["direction"], design)
+        offer = [f"{neurons}{OF_DIRECTIONS}{more}" for neurons, more in zip(offer, directions, strict=True)]
+    return Arm(run, offer, rows, {other.info.split: other for other in others})
+
+
+def _rows(run: Run, kind: str) -> NDArray[np.intp]:
+    """Where each unit of the kind stands among the run's units, by layer and index; -1 where there is none."""
+    at = np.flatnonzero(run.units["kind"] == KINDS.index(kind))
+    rows = np.full((run.info.layers, run.info.hidden if kind == "neuron" else run.info.directions), -1, np.intp)
+    rows[run.units["layer"][at], run.units["index"][at]] = at
+    return rows
+
+
+def _letters(run: Run, rows: NDArray[np.intp], design: Design) -> list[str]:
+    """A string a layer, a letter a unit."""
+    states = np.array([LETTERS[state] for state in STATES])[run.units["state"]]
+    few = (states == SHOWN) & (run.units["snippets"] < spectrum.sections(design)[spectrum.TOP])
+    if design.snippet_choice != spectrum.TOP:
+        for row in np.flatnonzero((states == SHOWN) & ~few):
+            few[row] = kept_of(run, int(row), design) is None
+    letters = np.append(np.where(few, FEW, states), LETTERS["dead"])  # the last one is that of row -1
+    return ["".join(letters[layer]) for layer in rows]
+
+
+def shown(run: Run, snippet: Snippet, top: float, reach: int) -> Shown:
+    """A snippet as raters see it, its activations as shares of `top`."""
     first, last = max(0, snippet.peak - reach), min(len(snippet.tokens_W), snippet.peak + reach + 1)
     tokens = snippet.tokens_W[first:last].tolist()
     kept = [at for at, token in enumerate(tokens) if token not in run.specials]

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from app.studies.design import Design
-from app.studies.draw import Allocation, DrawnItem, draw
+from app.studies.draw import LEVEL, Allocation, DrawnItem, draw
 
 
 def canonical(value: Any) -> bytes:
@@ -34,7 +34,8 @@ def content_digest(fragment: bytes, wide_fragment: bytes) -> str:
 
 def item_key(item: DrawnItem) -> dict[str, Any]:
     """What is encrypted for an item, and what its leaf fixes."""
-    return {
+    shading = {} if item.shading == LEVEL else {"shading": item.shading}  # left out: first studies did not say it
+    return shading | {
         "code": item.code,
         "kind": item.kind,
         "arm": item.unit.arm,
@@ -116,8 +117,13 @@ def sealed(
 
 
 def root_of(leaves: Mapping[str, str], parts: Mapping[str, str]) -> str:
+    return merkle_root(ordered_leaves(leaves, parts))
+
+
+def ordered_leaves(leaves: Mapping[str, str], parts: Mapping[str, str]) -> list[str]:
+    """As they stand in the tree: the items by their codes, then the digests beside them by their names."""
     ends = [_leaf(canonical([name, parts[name]])) for name in sorted(parts)]
-    return merkle_root([*(leaves[code] for code in sorted(leaves)), *ends])
+    return [*(leaves[code] for code in sorted(leaves)), *ends]
 
 
 def _replaced_digest(allocation: Allocation, secret: bytes) -> str:

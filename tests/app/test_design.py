@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from app.errors import Invalid
 from app.studies.design import Design
 from app.studies.draw import Allocation, Offer, draw, quotas
+from app.studies.seal import digest, sealed
 
 SECRETS = st.binary(min_size=32, max_size=32)
 LETTERS = st.sampled_from("." * 9 + "dnfx")
@@ -159,6 +160,88 @@ def test_repeats_that_do_not_fit_are_said() -> None:
     design = Design(neurons_per_arm=5, snippets=4, seats=1, repeats_per_arm=3, repeat_distance=8)
     with pytest.raises(Invalid, match="too few for 6 repeats at a distance of 8 places"):
         draw(bytes(32), design, [["." * 9], ["." * 9]])
+
+
+GOLDEN = [
+    (
+        {"neurons_per_arm": 12, "overlap": 4},
+        "13295d9935a6a23675ed73dc70662f9636b1fb852681f82bf86409483be92080",
+        "54c34c1739e617c628c58f3d161a8f134b0336bd2103a2c7875275b55238b164",
+    ),
+    (
+        {"neurons_per_arm": 9, "seats": 2, "mixed_per_arm": 2, "repeats_per_arm": 2, "repeat_distance": 3},
+        "a8ddce7fb05c2b32a21bafba5055b384eac8936104b5dae3e991e159a8b80dd6",
+        "04d915a0bcfd64f720b4b29af64223f30a4f4a081ff86243fe22e23011175ad1",
+    ),
+]
+"""What the first release drew, and its seals."""
+GOLDEN_OFFERS = [["..d" + "." * 40, "f" + "." * 40], ["." * 60]]
+
+
+@pytest.mark.parametrize(("asked", "drawn", "root"), GOLDEN)
+def test_a_study_of_the_first_release_is_drawn_again_to_the_last_byte(
+    asked: dict[str, Any], drawn: str, root: str
+) -> None:
+    design, secret = Design(snippets=4, **asked), bytes(range(32))
+    allocation = draw(secret, design, GOLDEN_OFFERS)
+    assert digest([[list(item)[:9] for item in allocation.items], allocation.seats, allocation.replaced]) == drawn
+    assert sealed(design, {}, [], {}, allocation, secret).root == root
+
+
+WITH_DIRECTIONS = [["." * 20 + "|" + "..d.."] * 2, ["." * 20 + "|" + "....."] * 3]
+
+
+def test_random_directions_are_drawn_as_controls() -> None:
+    design = Design(neurons_per_arm=6, snippets=4, seats=2, directions_per_arm=5)
+    allocation = draw(bytes(32), design, WITH_DIRECTIONS)
+    directions = [item for item in allocation.items if item.kind == "direction"]
+    for arm, offer in enumerate(WITH_DIRECTIONS):
+        mine = [item.unit for item in directions if item.unit.arm == arm]
+        assert len(set(mine)) == len(mine) == 5
+        assert {unit.kind for unit in mine} == {"direction"}
+        assert all(offer[unit.layer].partition("|")[2][unit.number] == "." for unit in mine)
+    assert sum(item.capacity for item in allocation.items) == design.verdicts(2) == 22
+
+
+def test_directions_leave_the_draw_of_the_neurons_as_it_was() -> None:
+    asked = {"neurons_per_arm": 6, "snippets": 4, "seats": 2}
+    without = draw(bytes(32), Design(**asked), WITH_DIRECTIONS).items  # type: ignore[arg-type]
+    with_them = draw(bytes(32), Design(**asked, directions_per_arm=4), WITH_DIRECTIONS).items  # type: ignore[arg-type]
+    assert [item for item in with_them if item.kind != "direction"] == list(without)
+
+
+def test_too_few_directions_are_said() -> None:
+    with pytest.raises(Invalid, match=r"Layer 0 of run number 1 has 4 random directions that can be shown, and .* 5"):
+        draw(bytes(32), Design(neurons_per_arm=2, snippets=4, directions_per_arm=10), WITH_DIRECTIONS)
+
+
+@settings(max_examples=40, deadline=None)
+@given(SECRETS, st.integers(0, 12), st.integers(0, 12))
+def test_as_many_of_each_arm_and_layer_are_shaded_by_rank(secret: bytes, by_rank: int, overlap: int) -> None:
+    design = Design(
+        neurons_per_arm=12, snippets=4, seats=3, rank_shaded_per_arm=by_rank, overlap=overlap, repeats_per_arm=2,
+        repeat_distance=2,
+    )  # fmt: skip
+    allocation = draw(secret, design, [["." * 20] * 3, ["." * 20] * 2])
+    items = {item.code: item for item in allocation.items}
+    for arm, layers in enumerate((3, 2)):
+        mine = [i for i in allocation.items if i.kind == "neuron" and i.unit.arm == arm and i.shading == "rank"]
+        assert len(mine) == by_rank
+        a_layer = Counter(item.unit.layer for item in mine)
+        assert max(a_layer[layer] for layer in range(layers)) - min(a_layer[layer] for layer in range(layers)) <= 1
+    for item in allocation.items:
+        assert item.repeat_of is None or items[item.repeat_of].shading == item.shading
+
+
+def test_which_neurons_are_shaded_by_rank_does_not_follow_who_rates_them() -> None:
+    """Of the neurons that everybody rates, as many are shaded by rank as of the others, over many secrets."""
+    design = Design(neurons_per_arm=10, snippets=4, seats=3, rank_shaded_per_arm=5, overlap=5)
+    both = sum(
+        item.shading == "rank" and item.capacity == 3
+        for number in range(200)
+        for item in draw(number.to_bytes(32, "big"), design, [["." * 20], ["." * 20]]).items
+    )
+    assert abs(both / 400 - 2.5) < 0.25
 
 
 def test_quotas_spread_evenly() -> None:
