@@ -17,7 +17,7 @@ demo: .venv/demo  ## Corpus, two trained models, a study, and the pages on 127.0
 demo-check: .venv/demo  ## The same without serving: simulated raters finish the study over HTTP, then the report
 	@$(BIN)/python -m demo --arms $(or $(ARMS),two) --check
 
-test: .venv/test chromium  ## Every test, on SQLite and on PostgreSQL, in a real Chromium (T="path -k name" for some)
+test: .venv/test packages  ## Every test, on SQLite and on PostgreSQL, in a real Chromium (T="path -k name" for some)
 	@$(BIN)/python -m pytest -n $(or $(WORKERS),2) $(T)
 
 check: .venv/test  ## Style, types, directions of imports, migrations, templates
@@ -47,9 +47,9 @@ clean:  ## Remove what can be made again: the environment and caches; never var/
 
 .venv/test: .venv/bin/python pyproject.toml constraints.txt
 	@echo "Installing the pinned dependencies, and what the tests need, into .venv (once)" >&2
-	@$(INSTALL) -e '.[runner,report,hf,test,check]' >&2
+	@$(INSTALL) -e '.[runner,report,hf,eval,test,check]' >&2
 	@touch $@ .venv/demo
 
-.PHONY: chromium
-chromium:
-	@sh tests/install-chromium
+.PHONY: packages
+packages:
+	@sh tests/install-packages
