@@ -1,0 +1,168 @@
+"""study.toml: what a study asks for, as a file that explains itself. Pure; reading what was written gives the same."""
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from difflib import get_close_matches
+from typing import Any
+
+from app.errors import Invalid
+from app.studies.asked import Asked
+from app.studies.design import Design
+
+FORMAT = 1
+LARGEST_FILE = 100_000
+HEAD = """\
+# What a study asks for. Draw and seal it with
+#     glance study create --file study.toml
+# or bring it to the page “New study”. A field that is left out has its usual value.
+"""
+ABOUT = {
+    "format": "The version of this file's format.",
+    "name": "What administrators call the study. Raters never see it.",
+    "pilot": "A trial that is kept apart and never counted (usually false).",
+    "runs": "The run folders to compare, one a model, over the split “collect”: paths, or names in the runs folder.\n"
+    "Several models of one condition and size, trained with different seeds, are arms of their own. A run of\n"
+    "the same model over the split “practice” or “check” serves the practice and the hypothesis check.",
+}
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "What is rated": {
+        "neurons_per_arm": "Neurons an arm, spread evenly over its layers. The paper had 60.",
+        "snippets": "Snippets of every item.",
+        "snippet_choice": '"top": the strongest firings, as in the paper. "spectrum": half of them, and the rest from\n'
+        "bands of the whole range of activations (runs collected with --complete). It answers another question,\n"
+        "and the two are never pooled.",
+        "tokens": "Tokens of a snippet around its peak.",
+        "wide_tokens": "The same once a rater widens it.",
+        "rank_shaded_per_arm": "Neurons an arm, of those above, that are shaded by the rank of each activation and not "
+        "by its level:\na check on what shading by level hides.",
+    },
+    "Who rates it": {
+        "seats": "Raters, each with an order of items of their own.",
+        "verdicts_per_neuron": "How many of them judge an ordinary neuron. More neurons bring more than more verdicts.",
+        "overlap": "Neurons an arm, of those above, that more raters judge, so that raters can be compared.",
+        "overlap_verdicts": "How many raters judge such a neuron; 0 is everybody.",
+    },
+    "Controls and repeats": {
+        "mixed_per_arm": "Items an arm whose snippets come from as many different neurons: nobody should find a rule.",
+        "directions_per_arm": "Items an arm that show a random direction among a layer's neurons\n"
+        "(runs collected with --directions N).",
+        "repeats_per_arm": "Neurons an arm that the same rater is shown a second time.",
+        "repeat_distance": "Places between the two showings, at least.",
+    },
+    "Before and after": {
+        "practice_items": "Items with feedback before the first rated one; 0 is none.",
+        "check_snippets": "Held-out snippets on which raters say where a neuron fires that they called interpretable;\n"
+        "0 is no such check.",
+        "guesses": "Items that a rater sees again at the end, to guess the condition of each; 0 is none.",
+        "unblinders": "How many persons it takes to unblind: 1 or 2.",
+    },
+    "What raters see": {
+        "clock_seconds": "After how many seconds the soft clock turns.",
+        "clock_end_seconds": "After how many it is full.",
+        "instructions": "What raters read beside the rule, in your words. It must say nothing of the models.",
+    },
+}
+
+
+def write(asked: Asked) -> str:
+    """The file of what is asked for, every field with a comment that says what it is."""
+    return HEAD + "\n".join(_lines(asked)) + "\n"
+
+
+def _lines(asked: Asked) -> Iterator[str]:
+    top: dict[str, Any] = {"format": FORMAT, "name": asked.name, "pilot": asked.pilot, "runs": list(asked.runs)}
+    for name, value in top.items():
+        yield ""
+        yield from _field(name, ABOUT[name], value)
+    yield ""
+    yield "[design]"
+    usual = {field.name: field.default for field in fields(Design)}
+    for group, abouts in GROUPS.items():
+        yield f"\n# ---- {group}"
+        for name, about in abouts.items():
+            yield ""
+            yield from _field(name, f"{about} Usually {_spelled(usual[name])}.", getattr(asked.design, name))
+
+
+def _field(name: str, about: str, value: Any) -> Iterator[str]:
+    yield from (f"# {line}" for line in about.split("\n"))
+    yield f"{name} = {_spelled(value)}"
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, list):
+        return "[" + "".join(f"\n    {_text(one)}," for one in value) + ("\n" if value else "") + "]"
+    if "\n" in value:
+        lines = "\n".join(_text(line)[1:-1] for line in value.split("\n"))
+        return f'"""\n{lines}"""'
+    return _text(value)
+
+
+def _text(text: str) -> str:
+    """A basic string of TOML: JSON's, and one control character that JSON leaves as it is."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+# ---- reading ------------------------------------------------------------------------------------
+
+
+def read(text: str, name: str = "study.toml") -> Asked:
+    """Raises Invalid with a sentence that names the key, its value and what to write instead."""
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise Invalid(
+            f"{name} is not a TOML file: {error}. `glance study template` writes one to begin with."
+        ) from None
+    design = values.pop("design", {})
+    if not isinstance(design, dict):
+        raise Invalid(f"In {name}, design is {design!r}. Make it a table: a line [design], and its fields below.")
+    _only_known(name, "", values, ABOUT)
+    if values.get("format", FORMAT) != FORMAT:
+        raise Invalid(f"In {name}, format is {values['format']!r}, and this program reads format {FORMAT}.")
+    usual = {field.name: field.default for field in fields(Design)}
+    _only_known(name, "design.", design, usual)
+    for key, value in design.items():
+        _of_type(name, f"design.{key}", value, usual[key])
+    for key, kind in {"name": "", "pilot": False}.items():
+        _of_type(name, key, values.get(key, kind), kind)
+    return Asked(
+        name=values.get("name", ""),
+        pilot=values.get("pilot", False),
+        runs=_runs(name, values.get("runs", [])),
+        design=_design(name, design),
+    )
+
+
+def _only_known(file: str, where: str, values: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    for key, value in values.items():
+        if key not in known:
+            near = get_close_matches(key, known, 1)
+            remedy = f"Did you mean {near[0]}?" if near else f"Remove it; known are {', '.join(known)}."
+            raise Invalid(f"In {file}, there is no field {where}{key} (it is {value!r} there). {remedy}")
+
+
+def _of_type(file: str, key: str, value: Any, usual: Any) -> None:
+    if type(value) is not type(usual):
+        what = {int: "a whole number", bool: "true or false", str: "a text in quotes"}[type(usual)]
+        example = _spelled(usual) if usual != "" else '"…"'
+        raise Invalid(f"In {file}, {key} is {value!r}. It must be {what}, as in {key.split('.')[-1]} = {example}.")
+
+
+def _runs(file: str, runs: Any) -> tuple[str, ...]:
+    if not isinstance(runs, list) or not all(isinstance(run, str) for run in runs):
+        raise Invalid(f'In {file}, runs is {runs!r}. It must be a list of folders, as in runs = ["gelu", "solu_ln"].')
+    return tuple(runs)
+
+
+def _design(file: str, values: dict[str, Any]) -> Design:
+    try:
+        return Design.of(values)
+    except Invalid as error:
+        raise Invalid(f"In {file}, the design does not hold together: {error.message}") from None
