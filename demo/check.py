@@ -13,6 +13,7 @@ import pandas as pd
 from demo.models import read_times
 from demo.places import VAR
 from demo.raters import HABITS, Stuck, rate_everything
+from demo.rules import BASELINE, TREATED, fault, find_rules, rule_difference, rules_of, share
 from demo.server import free_port, serving
 from demo.study import Made, environment, glance, make_study
 from model_runner.progress import progress
@@ -23,6 +24,7 @@ FOLDER = VAR / "check"
 
 def check(runs: Sequence[Path], *, neurons: int, started: float) -> dict[str, Any]:
     """Rate, unblind and report; raises SystemExit with a sentence when anything is off."""
+    find_rules(runs)  # before the study is drawn, which seals what they say
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     made = make_study(FOLDER, runs, simulated=True, raters=len(HABITS), neurons=neurons)
@@ -34,9 +36,14 @@ def check(runs: Sequence[Path], *, neurons: int, started: float) -> dict[str, An
     glance(FOLDER, "export", made.study, "--out", FOLDER / "export", "--strict")
     glance(FOLDER, "verify", FOLDER / "export")
     report = json.loads((FOLDER / "report" / "report.json").read_text(encoding="utf-8"))
-    if faults := list(_faults(report, verdicts, len(runs), neurons)):
+    faults = [*_faults(report, verdicts, len(runs), neurons)]
+    by_condition = {open_run(run).info.condition: rules_of(run) for run in runs}
+    difference = rule_difference(by_condition[TREATED], by_condition[BASELINE])
+    if no_direction := fault(difference):
+        faults.append(no_direction)
+    if faults:
         raise SystemExit("\n".join(faults))
-    return _summary(runs, report, verdicts, started)
+    return _summary(runs, report, verdicts, started) | {"rule_difference": difference}
 
 
 def _faults(report: dict[str, Any], verdicts: int, arms: int, neurons: int) -> Iterator[str]:
@@ -89,8 +96,12 @@ def _summary(runs: Sequence[Path], report: dict[str, Any], verdicts: int, starte
             "val_loss": info.validation_loss,
             "neurons": by_condition[info.condition]["neurons"],
             "simulated_fraction": by_condition[info.condition]["fraction"]["value"],
+            # Of all neurons that can be shown, not only of those in the study.
+            "rule_neurons": len(found.units),
+            "rule_fraction": share(found),
+            "one_token_fraction": share(found, "token"),
         }
-        for info in infos
+        for info, found in zip(infos, map(rules_of, runs), strict=True)
     ]
     return {
         "arms": arms,

@@ -17,6 +17,7 @@ from model_runner.run_error import RunFolderError
 FORMAT = 1
 RULES_NAME = "rules.json"
 RuleVerdict = Literal["INTERPRETABLE", "NOT_INTERPRETABLE"]
+RuleKind = Literal["token", "tokens", "pattern", "script", "previous", "place", "joined", "none"]
 VERDICTS = ("INTERPRETABLE", "NOT_INTERPRETABLE")
 
 
@@ -30,6 +31,8 @@ class UnitRule:
     """INTERPRETABLE where the rule covers enough of the peaks and is rare elsewhere."""
     rule: str
     """In the grammar of `rules/grammar.py`. Of a unit that is not interpretable the nearest there is, perhaps none."""
+    kind: RuleKind
+    """What it is about; "none" where there is no rule at all."""
     covered: int
     """Peaks at which it holds."""
     of: int

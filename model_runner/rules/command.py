@@ -38,10 +38,10 @@ def _kept(opened: Run, settings: RuleSettings) -> RunRules | None:
 
 def _say(opened: Run, rules: RunRules) -> None:
     yes = [unit for unit in rules.units if unit.verdict == "INTERPRETABLE"]
-    kinds = Counter(unit.rule.split(" ", 1)[0] for unit in yes)
+    kinds = Counter(unit.kind for unit in yes)
     said = ", ".join(f"{kind} {count:,}" for kind, count in kinds.most_common())
     share = f"{rules.fraction:.1%}" if rules.fraction is not None else "none"
     sys.stdout.write(
         f"{opened.info.name}: a rule for {len(yes):,} of {counted(len(rules.units), 'unit')} ({share}). "
-        f"By their first word: {said or 'none'}.\nThey are in {opened.folder / RULES_NAME}.\n"
+        f"By kind: {said or 'none'}.\nThey are in {opened.folder / RULES_NAME}.\n"
     )

@@ -105,6 +105,27 @@ class Rule:
         return " and ".join(map(_clause_text, self.clauses))
 
 
+Kind: TypeAlias = Literal["token", "tokens", "pattern", "script", "previous", "place", "joined"]
+
+
+def kind_of(rule: Rule) -> Kind:
+    """What a rule is about: a token, one of several, a pattern, a script, the token before, a place, or two of these."""
+    match rule.clauses:
+        case (Tokens((_,)),):
+            return "token"
+        case (Tokens(),):
+            return "tokens"
+        case (Pattern(),):
+            return "pattern"
+        case (Script(),):
+            return "script"
+        case (Previous(),):
+            return "previous"
+        case (Place(),):
+            return "place"
+    return "joined"
+
+
 # ---- writing ------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ from model_runner.errors import RunnerError
 from model_runner.files import write_json
 from model_runner.progress import progress
 from model_runner.rules.battery import make_battery
+from model_runner.rules.grammar import kind_of
 from model_runner.rules.hypothesis import sentence
 from model_runner.rules.search import COVER, MOST_COMMON, MOST_TOKENS, Search
 from model_runner.rules.sites import peaks, sample, vocabulary_of
@@ -58,6 +59,7 @@ def _judged(run: Run, corpus: Corpus, settings: RuleSettings) -> Iterator[UnitRu
                 unit=unit,
                 verdict="INTERPRETABLE" if found.enough else "NOT_INTERPRETABLE",
                 rule=str(found.rule) if found.rule else "",
+                kind=kind_of(found.rule) if found.rule else "none",
                 covered=found.covered,
                 of=found.of,
                 base_rate=found.base_rate,

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_runner.rules.grammar import Pattern, Place, Previous, Rule, RuleError, Script, Tokens, parse
+from model_runner.rules.grammar import Pattern, Place, Previous, Rule, RuleError, Script, Tokens, kind_of, parse
 from model_runner.rules.hypothesis import sentence
 from model_runner.rules.matching import Site, begins_line, holds
 from model_runner.rules.scripts import scripts_of
@@ -111,3 +111,19 @@ def test_the_beginning_of_a_character_tells_its_script_where_only_one_is_possibl
 )
 def test_a_line_begins(previous: bytes | None, in_document: int, expected: bool) -> None:
     assert begins_line(previous, in_document) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ('token "a"', "token"),
+        ('token "a" | "b"', "tokens"),
+        ('pattern "a+"', "pattern"),
+        ("script THAI", "script"),
+        ('previous token "a"', "previous"),
+        ("line", "place"),
+        ('token "a" and line', "joined"),
+    ],
+)
+def test_what_a_rule_is_about(text: str, kind: str) -> None:
+    assert kind_of(parse(text)) == kind

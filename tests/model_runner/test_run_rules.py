@@ -49,6 +49,7 @@ def test_every_unit_that_can_be_shown_is_judged(found: Run) -> None:
     assert rules.fraction == 0.5
     bread, random = rules.units[0], rules.units[1]
     assert (bread.rule, bread.covered, bread.of) == ('token " bread"', 20, 20)
+    assert [unit.kind for unit in rules.units if unit.verdict == "INTERPRETABLE"] == ["token", "place"]
     assert bread.hypothesis == 'Fires on the token " bread".'
     assert 0 < bread.base_rate < 0.05
     assert random.hypothesis == ""
