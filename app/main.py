@@ -17,6 +17,7 @@ from app.operations.bodies import BoundedBodies
 from app.operations.metrics import new_metrics
 from app.operations.observing import Observing
 from app.operations.routes import router as operations_router
+from app.phases.routes import router as phases_router
 from app.raters.routes import router as raters_router
 from app.rating.routes import router as rating_router
 from app.reports.routes import router as reports_router
@@ -60,6 +61,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(unblinding_router)
     app.include_router(raters_router)
     app.include_router(rating_router)
+    app.include_router(phases_router)
     app.include_router(reports_router)
     app.include_router(operations_router)
     return app

@@ -8,12 +8,12 @@ const ACTS = {
   n: () => one("#verdict-n")?.click(),
   c: () => one("#verdict-c")?.click(),
   u: () => one("#undo-u")?.click(),
-  e: () => form()?.elements.hypothesis.focus(),
-  l: () => form() && one("#line").click(),
+  e: () => form()?.elements.hypothesis?.focus(),
+  l: () => form() && one("#line")?.click(),
   w: () => form() && widenInHand(),
   j: () => stepToPeak(1),
   k: () => stepToPeak(-1),
-  "?": () => one("#help").togglePopover(),
+  "?": () => one("#help")?.togglePopover(),
 };
 const FIELDS = "textarea, select, input:not([type=checkbox]), [contenteditable]";
 

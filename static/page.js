@@ -3,7 +3,7 @@ export const one = (selector) => document.querySelector(selector);
 export const rater = () => one("#rate").dataset.rater;
 export const bar = () => one(".bar[data-seconds]");
 export const form = () => one("#verdict");
-export const assignment = () => form()?.elements.assignment.value;
+export const assignment = () => form()?.elements.assignment?.value;
 export const address = (name) => new URL(name, new URL("rate/", new URL("..", import.meta.url)));
 
 export function notice(name, fill = () => {}) {

@@ -5,7 +5,7 @@ let widened = null; // the assignment whose wider text is on the page
 let fetching = null;
 
 export function startView() {
-  if (!form()) return;
+  if (!form() || !one("#wide")) return;
   if (one("#wide").checked) widened ??= assignment();
   if (widened !== assignment()) one("#wide").checked = false;
   if (one("#line").checked) remember("lined_up");
@@ -13,12 +13,13 @@ export function startView() {
 
 // What was looked at stays true of this item when it is folded again.
 function remember(field) {
-  form().querySelector(`[type=hidden][name=${field}]`).value = "1";
+  const kept = form().querySelector(`[type=hidden][name=${field}]`);
+  if (kept) kept.value = "1";
 }
 
 export function listenToView() {
   document.addEventListener("change", (event) => {
-    if (!form() || !event.target.matches("#line, #wide, .snips input")) return;
+    if (!form() || !event.target.matches("#line, #wide, .snips [name=widened]")) return;
     if (!event.target.checked) return;
     const field = event.target.id === "line" ? "lined_up" : "widened";
     remember(field);
@@ -28,7 +29,7 @@ export function listenToView() {
 
 export function widenInHand() {
   const item = document.activeElement.closest(".snips li") || one(".snips li:hover");
-  (item ? item.querySelector("input") : one("#wide")).click();
+  (item ? item.querySelector("[name=widened]") : one("#wide"))?.click();
 }
 
 export function stepToPeak(by) {
@@ -42,10 +43,10 @@ export function stepToPeak(by) {
 // The wider text of all snippets at once, on the first time of asking.
 async function fetchWider() {
   const wanted = assignment();
-  if (widened === wanted || fetching === wanted) return;
+  if (!wanted || widened === wanted || fetching === wanted) return;
   fetching = wanted;
   try {
-    const answer = await fetch(address(`wide/${wanted}`));
+    const answer = await fetch(form().dataset.wide ?? address(`wide/${wanted}`));
     if (!answer.ok) throw new TypeError(`The server answered ${answer.status}.`);
     const html = await answer.text();
     if (wanted !== assignment()) return;

@@ -20,6 +20,7 @@ from app.models import (
 from app.names import one_line
 from app.raters.invitations import numbered, refusal
 from app.raters.queries import invitation_by_token, link_is, rater_of
+from app.rating.phases import first_phase
 from app.security import new_token, token_hash
 
 LONGEST_NAME = 80
@@ -161,6 +162,7 @@ def _seat_new_rater(session: Session, study: Study, invitation: Invitation, at: 
     rater = Rater(
         study_id=study.id, invitation_id=invitation.id, kind=invitation.kind,
         name=numbered(invitation.name, names), share=seat.share, created_at=at, consented_at=at,
+        phase=first_phase(study.design), stepped_at=at,
     )  # fmt: skip
     session.add(rater)
     session.flush()

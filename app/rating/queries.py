@@ -1,6 +1,6 @@
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
@@ -157,13 +157,13 @@ def wide_fragment(session: Session, rater: Rater, assignment_code: str) -> bytes
 
 def given_verdicts(session: Session, rater: Rater) -> list[GivenVerdict]:
     """The rater's own verdicts as they stand, the newest first."""
-    return [_given(row[0], row[1]) for row in session.execute(_standing_verdicts(rater))]
+    return [_given(row[0], row[1]) for row in session.execute(standing_verdicts(rater))]
 
 
 def given_fragment(session: Session, rater: Rater, assignment_code: str) -> tuple[GivenVerdict, bytes] | None:
     """One of the rater's own verdicts with the item it is about, to look at again and to edit."""
     statement = (
-        _standing_verdicts(rater)
+        standing_verdicts(rater)
         .add_columns(ItemContent.fragment)
         .join(ItemContent, ItemContent.item_id == Assignment.item_id)
         .where(Assignment.code == assignment_code)
@@ -175,7 +175,7 @@ def given_fragment(session: Session, rater: Rater, assignment_code: str) -> tupl
 def last_verdict(session: Session, rater: Rater) -> GivenVerdict | None:
     """The verdict that can be taken back: the last one, while no other is being taken back."""
     in_hand = select(func.count()).where(Assignment.rater_id == rater.id, Assignment.state == AssignmentState.HELD)
-    statement = _standing_verdicts(rater).where(in_hand.scalar_subquery() < 2).limit(1)
+    statement = standing_verdicts(rater).where(in_hand.scalar_subquery() < 2).limit(1)
     row = session.execute(statement).one_or_none()
     return _given(row[0], row[1]) if row else None
 
@@ -231,6 +231,11 @@ def may_any_return(session: Session, rater: Rater) -> bool:
     return session.scalars(takeable(rater).where(places_filled() < Item.capacity).limit(1)).first() is not None
 
 
+def design_of(session: Session, rater: Rater) -> dict[str, Any]:
+    design: dict[str, Any] = session.scalars(select(Study.design).where(Study.id == rater.study_id)).one()
+    return design
+
+
 def study_record(session: Session, rater: Rater) -> StudyRecord:
     newest = select(Amendment.plan_digest).where(Amendment.study_id == Study.id).order_by(Amendment.number.desc())
     plan = func.coalesce(newest.limit(1).correlate(Study).scalar_subquery(), Study.plan_digest)
@@ -251,7 +256,7 @@ def _hand(session: Session, rater: Rater) -> _Hand | None:
     return _Hand(*row) if row else None
 
 
-def _standing_verdicts(rater: Rater) -> Select[Assignment, Rating]:
+def standing_verdicts(rater: Rater) -> Select[Assignment, Rating]:
     newest = select(func.max(Rating.version)).where(Rating.assignment_id == Assignment.id).correlate(Assignment)
     return (
         select(Assignment, Rating)

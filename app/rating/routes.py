@@ -7,10 +7,11 @@ from fastapi.responses import Response
 
 from app.db import ReadSession, RoomToWrite, SeparateReads, SeparateTransactions, WriteSession
 from app.errors import Conflict, NotFound
-from app.models import Verdict
+from app.models import RaterPhase, Verdict
 from app.params import AppSettings, Code, FormText, ShortText
 from app.rating import actions, queries
 from app.rating.beside import beside, offers_break
+from app.rating.phases import PLACES, next_phase
 from app.rating.words import KEY_NAMES, PALETTE_NAMES, THEME_NAMES, VERDICT_WORDS
 from app.security import ReadingRater, WritingRater, reading_rater, writing_rater
 from app.settings import Settings
@@ -30,7 +31,11 @@ def rate(
     request: Request, reads: SeparateReads, settings: AppSettings, wide: bool = False, rest: bool = False
 ) -> Response:
     with reads() as session:
-        return _page(request, session, settings, reading_rater(request, session), wide=wide, rest=rest)
+        rater = reading_rater(request, session)
+        elsewhere = PLACES.get(rater.phase)
+        if elsewhere:
+            return redirect(request, elsewhere)
+        return _page(request, session, settings, rater, wide=wide, rest=rest)
 
 
 @router.get("/rate/wide/{assignment}")
@@ -155,6 +160,8 @@ def change(
 
 @router.get("/thanks")
 def thanks(request: Request, session: ReadSession, settings: AppSettings, rater: ReadingRater) -> Response:
+    if (place := PLACES.get(rater.phase, "/thanks")) != "/thanks":
+        return redirect(request, place)
     return _page(request, session, settings, rater)
 
 
@@ -208,7 +215,7 @@ def _render(
     fragment = page.fragment
     if wide and page.code:
         fragment = queries.wide_fragment(session, rater, page.code) or fragment
-    ended = page.state in ("finished", "closed")
+    keeps = page.state in ("begin", "finished", "closed")  # a page between neurons, with room for the record
     return render(
         request,
         "rating/page.html",
@@ -216,13 +223,21 @@ def _render(
         status_code=409 if notice else 200,
         page=page,
         fragment=trusted(fragment),
-        record=queries.study_record(session, rater) if ended else None,
+        record=queries.study_record(session, rater) if keeps else None,
+        following=_following(session, rater) if page.state == "finished" else None,
+        place=PLACES.get(rater.phase),
         rater=rater.code,
         wide=wide,
         rest=rest and page.state == "item",
         notice=notice,
         **beside(page.seconds, fragment),
     )
+
+
+def _following(session: ReadSession, rater: ReadingRater) -> str | None:
+    """What a rater who has rated everything may go on to."""
+    following = next_phase(rater.phase, queries.design_of(session, rater))
+    return following.value if following and rater.phase is RaterPhase.RATING else None
 
 
 def _look_again(

@@ -2,21 +2,13 @@
 
 from collections.abc import Iterable
 
-CONDITIONS = {
-    "gelu": "GELU",
-    "gelu_ln": "GELU + LN",
-    "solu": "SoLU",
-    "solu_ln": "SoLU + LN",
-    "legible": "Legible",
-}
+from app.conditions import condition_name
+
+__all__ = ["condition_name", "in_order", "letter", "percent", "points", "rater_name", "size_name"]
+
 KNOWN = ("gelu", "solu_ln", "gelu_ln", "solu", "legible")
 """The order of conditions after the baseline; it also gives each its colour and shape."""
 MINUS = "\u2212"
-
-
-def condition_name(condition: str) -> str:
-    """GELU for gelu; a condition we have no name for keeps its own."""
-    return CONDITIONS.get(condition, condition)
 
 
 def in_order(conditions: Iterable[str], baseline: str) -> list[str]:
