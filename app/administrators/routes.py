@@ -5,7 +5,7 @@ from app.db import ReadSession, SeparateTransactions, WriteSession
 from app.errors import Refused
 from app.models import Administrator
 from app.params import AppSettings, ShortText
-from app.security import ADMINISTRATOR_COOKIE, find_administrator, let_in, let_out
+from app.security import ADMINISTRATOR_COOKIE, find_administrator, find_rater, let_in, let_out, remember_own
 from app.web import address, redirect, render
 
 router = APIRouter()
@@ -31,6 +31,7 @@ def sign_in(
     response = redirect(request, "/studies")
     with transactions() as session:
         administrator = session.get_one(Administrator, administrator_id)
+        remember_own(session, administrator, find_rater(request, session))
         let_in(session, response, administrator, secure=settings.secure_cookies, path=address(request, "/"))
     return response
 

@@ -1,7 +1,7 @@
 """What in a rater's way of working deserves a look. Says nothing about any neuron. Needs no database."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from app.language import N_
@@ -27,6 +27,11 @@ class Work:
     """Items whose snippets come from as many different neurons."""
     controls_yes: int = 0
     """Of them, called interpretable."""
+
+
+def blind(work: Work) -> Work:
+    """The same without what would tell somebody which of the neurons they rated were controls or repeats."""
+    return replace(work, repeats=0, repeats_same=0, controls=0, controls_yes=0)
 
 
 class Flag(NamedTuple):

@@ -2,14 +2,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import Row, Select, and_, func, select
+from sqlalchemy import Row, Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from app import clock
 from app.errors import NotFound
 from app.models import (
+    Administrator,
     Assignment,
     Invitation,
+    OwnRater,
     Rater,
     RaterKind,
     Rating,
@@ -17,7 +19,7 @@ from app.models import (
     Study,
     StudyState,
 )
-from app.raters.flags import Flag, Work, flags
+from app.raters.flags import Flag, Work, blind, flags
 from app.raters.invitations import LinkState, link_state
 from app.raters.work import work_of
 from app.rating.queries import GIVEN_STATES, given_and_not_undone
@@ -89,15 +91,30 @@ def link_is(session: Session, invitation: Invitation, at: datetime) -> LinkState
     return link_state(revoked_at=invitation.revoked_at, expires_at=invitation.expires_at, opened=opened, at=at)
 
 
-def rater_rows(session: Session, study: Study) -> list[RaterRow]:
-    """The raters of a study by name, then the links that nobody has opened and those that let in many."""
+def rater_rows(session: Session, study: Study, viewer: Administrator | None = None) -> list[RaterRow]:
+    """The raters of a study by name, then the links that nobody has opened and those that let in many.
+
+    `viewer` sees nothing of how they themselves did on controls and repeats, which they must not be able to spot.
+    """
     at = clock.now()
     raters = session.execute(_raters(study)).all()
     opened = {row.Rater.invitation_id for row in raters}
     links = session.scalars(select(Invitation).where(Invitation.study_id == study.id).order_by(Invitation.name))
     work = work_of(session, study)
-    rows = [_rater_row(row, at, flags(work.get(row.Rater.id, Work()))) for row in raters]
+    own = own_raters(session, study, viewer) if viewer else set()
+    rows = [
+        _rater_row(row, at, flags(blind(found) if row.Rater.id in own else found))
+        for row in raters
+        for found in [work.get(row.Rater.id, Work())]
+    ]
     return rows + [_link_row(link, at) for link in links if link.reusable or link.id not in opened]
+
+
+def own_raters(session: Session, study: Study, viewer: Administrator) -> set[int]:
+    """The raters who this administrator is: joined or signed in from one browser, or of the same name."""
+    known = select(OwnRater.rater_id).where(OwnRater.administrator_id == viewer.id)
+    mine = select(Rater.id).where(Rater.study_id == study.id, or_(Rater.name == viewer.name, Rater.id.in_(known)))
+    return set(session.scalars(mine))
 
 
 def sitting_rows(session: Session, settings: Settings, study: Study, newest: int = 20) -> list[SittingRow]:

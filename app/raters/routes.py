@@ -12,7 +12,7 @@ from app.raters import actions
 from app.raters.invitations import refusal
 from app.raters.queries import invitation_by_token, link_is, rater_of, study_by_code, study_state_of
 from app.rating.examples import EXAMPLES
-from app.security import WritingAdministrator, find_rater, let_in
+from app.security import WritingAdministrator, find_administrator, find_rater, let_in, remember_own
 from app.web import address, redirect, render
 
 router = APIRouter()
@@ -44,6 +44,7 @@ def join(
     if not returning and consent is None:
         raise Invalid("Please tick the box that says you have read this and want to take part. Go back to do it.")
     rater = actions.join(session, token)
+    remember_own(session, find_administrator(request, session), rater)
     response = redirect(request, "/rate")
     let_in(session, response, rater, secure=request.app.state.settings.secure_cookies, path=address(request, "/"))
     return response

@@ -4,27 +4,16 @@ from sqlalchemy.orm import Session
 from app import clock, log
 from app.administrators.actions import check_password
 from app.db import OpenTransaction
-from app.errors import AppError, Conflict, Invalid, Refused
-from app.models import Administrator, Arm, OpenedItem, Study, StudyState
+from app.errors import AppError, Conflict, Invalid
+from app.models import Administrator, Arm, OpenedItem, Study, StudyState, UnblindingRequest
 from app.settings import Settings
+from app.studies import two_persons
 from app.studies.opening import Opened, open_study
 from app.studies.queries import count_verdicts, locked_study, verdicts_digest
+from app.studies.reasons import checked_reason
+from app.studies.rights import require_manager, require_unblinder
 from app.studies.seal import digest
 from app.studies.unblinding import bars, checks
-
-MAY_NOT_MANAGE = "You may look at this study, but not change it. Ask an administrator who may manage studies."
-LONGEST_REASON = 2000
-MAY_NOT_UNBLIND = "You may not unblind studies. Ask an administrator who may."
-
-
-def require_manager(administrator: Administrator) -> None:
-    if not administrator.may_manage:
-        raise Refused(MAY_NOT_MANAGE)
-
-
-def require_unblinder(administrator: Administrator) -> None:
-    if not administrator.may_unblind:
-        raise Refused(MAY_NOT_UNBLIND)
 
 
 def close_study(session: Session, code: str, administrator: Administrator) -> Study:
@@ -50,6 +39,7 @@ def reopen_study(session: Session, code: str, administrator: Administrator) -> S
     if study.state is StudyState.UNBLINDED:
         raise Conflict(f"The study “{study.name}” was unblinded, so no verdict can be taken any more.")
     study.state, study.closed_at = StudyState.OPEN, None
+    two_persons.drop(session, study, administrator.name, "opened again")
     log.append(session, study.id, administrator.name, "study opened again")
     return study
 
@@ -57,31 +47,50 @@ def reopen_study(session: Session, code: str, administrator: Administrator) -> S
 def unblind_study(
     session: Session, settings: Settings, code: str, administrator: Administrator, *, typed_name: str, reason: str
 ) -> Study:
-    """Open the seal for everyone who may read the study. Cannot be undone. The password was checked before."""
+    """Open the seal for everyone who may read the study. Cannot be undone. The password was checked before.
+
+    Where it takes two persons, the first call only asks, and the study stays closed until a second person says yes.
+    """
     require_unblinder(administrator)
     study = locked_study(session, code)
-    reason = reason.strip()
+    asked = two_persons.pending(session, study)
     if typed_name.strip() != study.name:
         raise Invalid(f"You typed “{typed_name.strip()}”, and the study's name is “{study.name}”.")
-    if not reason:
-        raise Invalid("Say why the study is unblinded; the reason is written in its log and its report.")
-    if len(reason) > LONGEST_REASON:
-        raise Invalid(f"The reason has {len(reason)} characters; at most {LONGEST_REASON} are kept. Shorten it.")
+    if asked is None:
+        reason = checked_reason(
+            reason, "Say why the study is unblinded; the reason is written in its log and its report."
+        )
     if study.state is StudyState.UNBLINDED:
         raise Conflict(f"The study “{study.name}” was unblinded already.")
+    if asked is not None and asked.actor == administrator.name:
+        raise Conflict("You have asked for it. Somebody else who may unblind has to say yes.")
     opened = open_study(session, settings, study)
     if faults := bars(checks(session, study, opened)):
         raise Conflict("The study was not unblinded. " + " ".join(faults))
+    if two_persons.needs_two(study) and asked is None:
+        two_persons.ask(session, study, administrator, reason)
+        return study
+    _unblind(session, study, opened, administrator.name, asked, reason)
+    return study
+
+
+def _unblind(
+    session: Session, study: Study, opened: Opened, name: str, asked: UnblindingRequest | None, reason: str
+) -> None:
     _write_opened(session, study, opened)
     study.state, study.unblinded_at = StudyState.UNBLINDED, clock.now()
-    study.unblinded_by, study.unblinding_reason = administrator.name, reason
+    study.unblinded_by = two_persons.both(asked.actor, name) if asked else name
+    study.unblinding_reason = asked.reason if asked else reason
     study.secret, study.opened = opened.secret.hex(), {"replaced": opened.replaced}
+    first = {"asked_by": asked.actor} if asked else {}
+    if asked:
+        session.delete(asked)
     log.append(
-        session, study.id, administrator.name, "study unblinded",
+        session, study.id, name, "study unblinded", **first,
         seal=study.seal_root, secret=study.secret, key=digest(sorted(opened.items.values(), key=lambda i: i["code"])),
-        verdicts=count_verdicts(session, study), digest=verdicts_digest(session, study), reason=digest(reason),
+        verdicts=count_verdicts(session, study), digest=verdicts_digest(session, study),
+        reason=digest(study.unblinding_reason),
     )  # fmt: skip
-    return study
 
 
 def unblind(
@@ -93,15 +102,17 @@ def unblind(
     password: str,
     typed_name: str,
     reason: str,
-) -> None:
-    """The whole act, by the administrator of this name. An attempt that comes to nothing is in the log all the same:
-    it is written in a transaction that outlives the refusal.
+) -> StudyState:
+    """The whole act, by the administrator of this name. Returns the state it led to: still closed where a second
+    person has to say yes. An attempt that comes to nothing is in the log all the same: it is written in a
+    transaction that outlives the refusal.
     """
     try:
         administrator_id = check_password(transactions, name, password)
         with transactions() as session:
             administrator = session.get_one(Administrator, administrator_id)
-            unblind_study(session, settings, code, administrator, typed_name=typed_name, reason=reason)
+            study = unblind_study(session, settings, code, administrator, typed_name=typed_name, reason=reason)
+            return study.state
     except AppError as refusal:
         with transactions() as session:
             log.append(session, locked_study(session, code).id, name, "unblinding refused", why=refusal.message)

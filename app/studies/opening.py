@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.errors import Conflict
 from app.models import Item, ItemContent, ItemKey, Study
 from app.settings import Settings
 from app.studies.creating import item_context, secret_context
@@ -42,6 +43,16 @@ def open_study(session: Session, settings: Settings, study: Study) -> Opened:
     faults += [*_changed_contents(session, study), *broken_by(secret, record)]
     names = [arm["name"] for arm in record.arms]
     return Opened(secret, items, _replaced(secret, study, [arm["offer"] for arm in record.arms], names), faults)
+
+
+def open_item(session: Session, settings: Settings, study: Study, item: Item) -> dict[str, Any]:
+    """What one item is, and nothing of the others. Raises Conflict where it is not what was sealed."""
+    sealed = session.get_one(ItemKey, item.id)
+    key = load_key(settings.key_file)
+    opened: dict[str, Any] = json.loads(decrypt(key, sealed.sealed, item_context(study.code, item.code)))
+    if opened["code"] != item.code or leaf(opened) != sealed.leaf:
+        raise Conflict(f"Item {item.code} is not the one that was sealed.")
+    return opened
 
 
 def _items(session: Session, study: Study, key: bytes) -> tuple[dict[int, dict[str, Any]], list[str]]:

@@ -1,21 +1,20 @@
-from typing import Annotated
+from fastapi import APIRouter, Request, Response
 
-from fastapi import APIRouter, Form, Request, Response
-
-from app.db import OpenTransaction, ReadSession, SeparateTransactions, WriteSession
+from app.db import ReadSession, WriteSession
 from app.errors import AppError, Conflict, Invalid
-from app.models import Administrator, Study, StudyState
-from app.params import AppSettings, Code, FormText, ShortText
+from app.models import Administrator
+from app.params import AppSettings, Code
 from app.raters.queries import rater_rows, sitting_rows
 from app.security import ReadingAdministrator, WritingAdministrator, find_administrator, find_rater
 from app.settings import Settings
 from app.studies import actions, queries
 from app.studies.creating import create_study, new_secret
+from app.studies.early import opened_early
 from app.studies.forms import NewStudy, NewStudyForm
 from app.studies.freezing import freeze
 from app.studies.importing import listed
-from app.studies.opening import open_study
-from app.studies.unblinding import Check, bars, checks
+from app.studies.plans import amendments
+from app.studies.rights import require_manager
 from app.web import redirect, render
 
 router = APIRouter()
@@ -40,7 +39,7 @@ def studies(request: Request, session: ReadSession, administrator: ReadingAdmini
 
 @router.get("/studies/new")
 def new_study(request: Request, administrator: ReadingAdministrator, settings: AppSettings) -> Response:
-    actions.require_manager(administrator)
+    require_manager(administrator)
     return _form(request, administrator, settings, NewStudy())
 
 
@@ -52,7 +51,7 @@ def create(
     settings: AppSettings,
     form: NewStudyForm,
 ) -> Response:
-    actions.require_manager(administrator)
+    require_manager(administrator)
     try:
         frozen = freeze(form.design(), form.folders(settings), new_secret())
         study = create_study(session, settings, name=form.name, frozen=frozen, actor=administrator.name)
@@ -79,7 +78,8 @@ def study_page(
     return render(
         request, "studies/study.html", block="main",
         administrator=administrator, study=study, progress=queries.progress(session, settings, study),
-        raters=rater_rows(session, study), sittings=sitting_rows(session, settings, study),
+        raters=rater_rows(session, study, administrator), sittings=sitting_rows(session, settings, study),
+        amendments=amendments(session, study), opened_early=len(opened_early(session, study)),
     )  # fmt: skip
 
 
@@ -93,64 +93,3 @@ def close(request: Request, session: WriteSession, administrator: WritingAdminis
 def reopen(request: Request, session: WriteSession, administrator: WritingAdministrator, code: Code) -> Response:
     actions.reopen_study(session, code, administrator)
     return redirect(request, f"/studies/{code}")
-
-
-@router.get("/studies/{code}/unblind")
-def unblind_page(
-    request: Request, session: ReadSession, administrator: ReadingAdministrator, settings: AppSettings, code: Code
-) -> Response:
-    study = queries.find_study(session, code)
-    if study.state is StudyState.UNBLINDED:
-        return redirect(request, f"/studies/{code}")
-    return _unblind_page(request, administrator, study, checks(session, study, open_study(session, settings, study)))
-
-
-@router.post("/studies/{code}/unblind")
-def unblind(
-    request: Request,
-    administrator: ReadingAdministrator,
-    transactions: SeparateTransactions,
-    settings: AppSettings,
-    code: Code,
-    name: Annotated[str, Form(max_length=200)],
-    reason: FormText,
-    password: ShortText,
-) -> Response:
-    try:
-        actions.unblind(
-            transactions, settings, code, administrator.name, password=password, typed_name=name, reason=reason
-        )
-    except AppError as refusal:
-        return _refused(request, administrator, transactions, settings, code, refusal, reason)
-    return redirect(request, f"/studies/{code}")
-
-
-def _refused(
-    request: Request,
-    administrator: Administrator,
-    transactions: OpenTransaction,
-    settings: Settings,
-    code: str,
-    refusal: AppError,
-    reason: str,
-) -> Response:
-    """Show the page again, with the reason typed so far."""
-    with transactions() as session:
-        study = queries.find_study(session, code)
-        found = checks(session, study, open_study(session, settings, study))
-    return _unblind_page(request, administrator, study, found, refusal, reason)
-
-
-def _unblind_page(
-    request: Request,
-    administrator: Administrator,
-    study: Study,
-    found: list[Check],
-    refusal: AppError | None = None,
-    reason: str = "",
-) -> Response:
-    return render(
-        request, "studies/unblind.html", block="main", status_code=refusal.status_code if refusal else 200,
-        administrator=administrator, study=study, checks=found, barred=bool(bars(found)), reason=reason,
-        refusal=refusal.message if refusal else None,
-    )  # fmt: skip

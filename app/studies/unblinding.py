@@ -8,9 +8,11 @@ from sqlalchemy.orm import Session
 
 from app.log import first_broken_line
 from app.models import Event, Study, StudyState
+from app.studies.early import opened_early
 from app.studies.opening import Opened
+from app.studies.plans import amendments
 from app.studies.queries import count_held, count_verdicts, count_wanted, first_verdict_at, verdicts_digest
-from app.studies.seal import digest
+from app.studies.seal import digest, leaf
 
 
 class Check(NamedTuple):
@@ -32,6 +34,8 @@ def checks(session: Session, study: Study, opened: Opened) -> list[Check]:
     return [
         _closed(session, study),
         _plan(session, study),
+        *_amendments(session, study, events),
+        *_opened_early(session, study, events),
         _allocation(study, opened),
         _unchanged(session, study, events),
         _log(study, events),
@@ -57,6 +61,33 @@ def _plan(session: Session, study: Study) -> Check:
     fixed = digest(study.plan) == study.plan_digest and (first is None or study.created_at <= first)
     what = "The plan was fixed before the first verdict" if fixed else "The plan is not the one that was fixed"
     return Check(fixed, what, f"{study.created_at:%-d %B %Y, %H:%M} UTC", study.plan_digest)
+
+
+def _amendments(session: Session, study: Study, events: Sequence[Event]) -> list[Check]:
+    """One line for all of them, if there are any: each is in the log as it is stored."""
+    made = amendments(session, study)
+    logged = [(e.detail.get("number"), e.detail.get("plan")) for e in events if e.what == "plan amended"]
+    stored = [(one.number, digest(one.plan)) for one in made]
+    if not made and not logged:
+        return []
+    if logged != stored or any(one.plan_digest != digest(one.plan) for one in made):
+        return [Check(False, "The amendments of the plan are not those in the log", "Somebody changed one.")]
+    last = made[-1]
+    detail = f"The last on {last.at:%-d %B %Y, %H:%M} UTC, after {last.verdicts} verdicts. Both plans are reported."
+    return [Check(True, "The plan was amended, and every amendment is in the log", detail, last.plan_digest)]
+
+
+def _opened_early(session: Session, study: Study, events: Sequence[Event]) -> list[Check]:
+    """One line for all items that were opened early, if there are any."""
+    stored = sorted((one.code, leaf(one.opening.key)) for one in opened_early(session, study))
+    logged = sorted(
+        (str(e.detail.get("item")), str(e.detail.get("leaf"))) for e in events if e.what == "item opened early"
+    )
+    if not stored and not logged:
+        return []
+    if stored != logged:
+        return [Check(False, "The items that were opened early are not those in the log", "Somebody changed one.")]
+    return [Check(True, "Items were opened early, each in the log", "They are left out of the main figure.")]
 
 
 def _allocation(study: Study, opened: Opened) -> Check:

@@ -92,6 +92,7 @@ def crawl(client: TestClient, session: Session, study: Study) -> Crawl:
         _rate(seen, rater, everything=True)
     _look_back(seen, raters[0])
     _downloads(seen, administrator)
+    _amend(seen, administrator)
     for act in ("close", "reopen", "close"):
         seen.ask(administrator, "administrator", "POST", f"/studies/{study.code}/{act}")
     _downloads(seen, administrator)
@@ -184,6 +185,16 @@ def _refused_unblinding(seen: Crawl, administrator: TestClient) -> None:
     assert answer.status_code == 422
 
 
+def _amend(seen: Crawl, administrator: TestClient) -> None:
+    data = {"alpha": "0.01", "reason": "a stricter level was agreed on"}
+    answer = seen.ask(administrator, "administrator", "POST", f"/studies/{seen.study.code}/plan", data=data)
+    assert answer.status_code == 303
+    seen.ask(administrator, "administrator", "GET", f"/studies/{seen.study.code}/plan")
+    data = {"item": "nowhere", "reason": "curiosity", "password": PASSWORD}
+    answer = seen.ask(administrator, "administrator", "POST", f"/studies/{seen.study.code}/open-item", data=data)
+    assert answer.status_code == 404
+
+
 def _end(seen: Crawl, administrator: TestClient) -> None:
     """Acts that shut somebody out, and each address once more that is then theirs no longer."""
     study = f"/studies/{seen.study.code}"
@@ -200,7 +211,7 @@ def _end(seen: Crawl, administrator: TestClient) -> None:
 
 FILL = {
     "name": ["progress", "glance.css"], "form": ["csv", "svg"], "what": ["end"], "rater_code": ["none"],
-    "link_code": ["none"], "sitting_code": ["none"], "assignment": ["none"], "file": ["glance.css"],
+    "link_code": ["none"], "sitting_code": ["none"], "assignment": ["none"], "file": ["glance.css"], "item": ["none"],
 }  # fmt: skip
 CHANGES = re.compile(r"/(close|reopen|deactivate|end|revoke)$")
 """Posts without fields that would end what is being looked at."""

@@ -45,6 +45,8 @@ def allowed(sent: Sent, study: Study) -> set[str]:
     path = sent.asked.split()[1]
     if path == "/studies/new":
         return set(traces())  # the runs on this machine; which of them a study compares is not said here
+    if path == f"/studies/{study.code}/plan":
+        return {"gelu", "solu"}  # with which condition the others are compared; nothing joins it to an item
     return names if path == f"/studies/{study.code}" else set()
 
 

@@ -1,0 +1,59 @@
+"""Unblinding by two persons: the first asks, the second says yes within a day, the first can take it back."""
+
+from datetime import timedelta
+
+from sqlalchemy import delete
+from sqlalchemy.orm import Session
+
+from app import clock, log
+from app.errors import Conflict
+from app.models import Administrator, Study, UnblindingRequest
+from app.studies.queries import locked_study
+from app.studies.seal import digest
+
+TO_CONFIRM = timedelta(hours=24)
+LONGEST_BOTH = 100
+"""Characters of the column that names who unblinded."""
+
+
+def needs_two(study: Study) -> bool:
+    return bool(study.design.get("unblinders", 1) == 2)
+
+
+def pending(session: Session, study: Study) -> UnblindingRequest | None:
+    """What was asked for and can still be confirmed."""
+    request = session.get(UnblindingRequest, study.id)
+    return request if request and clock.now() - request.at <= TO_CONFIRM else None
+
+
+def ask(session: Session, study: Study, administrator: Administrator, reason: str) -> UnblindingRequest:
+    """Write down that the first person wants the study unblinded. One that nobody confirmed in time is replaced."""
+    session.execute(delete(UnblindingRequest).where(UnblindingRequest.study_id == study.id))
+    request = UnblindingRequest(study_id=study.id, actor=administrator.name, reason=reason)
+    session.add(request)
+    log.append(session, study.id, administrator.name, "unblinding asked for", reason=digest(reason))
+    return request
+
+
+def take_back(session: Session, code: str, administrator: Administrator) -> None:
+    """The first person changes their mind."""
+    study = locked_study(session, code)
+    request = pending(session, study)
+    if request is None or request.actor != administrator.name:
+        raise Conflict("You have asked for nothing here that could be taken back.")
+    drop(session, study, administrator.name, "taken back")
+
+
+def drop(session: Session, study: Study, actor: str, why: str) -> None:
+    """Whatever was asked for is void: it was about the study as it was then."""
+    if session.get(UnblindingRequest, study.id) is None:
+        return
+    session.execute(delete(UnblindingRequest).where(UnblindingRequest.study_id == study.id))
+    log.append(session, study.id, actor, "unblinding no longer asked for", why=why)
+
+
+def both(first: str, second: str) -> str:
+    """Two names in the column that holds one; the log has them whole."""
+    most = (LONGEST_BOTH - len(" and ")) // 2
+    whole = f"{first} and {second}"
+    return whole if len(whole) <= LONGEST_BOTH else f"{first[:most]} and {second[:most]}"
