@@ -16,6 +16,7 @@ from model_runner.errors import RunnerError
 from model_runner.files import file_digest, make_folder, read_json, write_atomically, write_json
 from model_runner.model import Transformer
 from model_runner.subject import About
+from model_runner.weights import refuse_broken, refuse_misfit
 
 FORMAT = 1
 WEIGHTS, CONFIG, TRAIN = "model.safetensors", "config.json", "train.json"
@@ -42,6 +43,8 @@ class TrainRecord:
     """Spent training, all sittings together."""
     train: dict[str, Any]
     """The TrainConfig."""
+    config_digest: str = ""
+    """SHA-256 of config.json; a checkpoint may be older than this field."""
     swapped_from: str = ""
     """Digest of the checkpoint that these weights were trained as, where its MLP had another form."""
 
@@ -75,13 +78,14 @@ class Checkpoint:
 def save_checkpoint(folder: Path, model: Transformer, train: TrainRecord) -> Checkpoint:
     """Write a complete checkpoint; train.json comes last, so a folder that has it is whole.
 
-    `train.weights_digest` is filled in here.
+    The digests of `train` are filled in here.
     """
     make_folder(folder)
     (folder / TRAIN).unlink(missing_ok=True)
     write_atomically(folder / WEIGHTS, safetensors.torch.save(dict(model.state_dict())))
     write_json(folder / CONFIG, {"format": FORMAT, **dataclasses.asdict(model.config)})
-    record = dataclasses.replace(train, weights_digest=file_digest(folder / WEIGHTS))
+    weights, config = file_digest(folder / WEIGHTS), file_digest(folder / CONFIG)
+    record = dataclasses.replace(train, weights_digest=weights, config_digest=config)
     write_json(folder / TRAIN, dataclasses.asdict(record))
     return Checkpoint(model, model.config, record)
 
@@ -103,6 +107,11 @@ def load_checkpoint(folder: Path) -> Checkpoint:
         )
     model = Transformer(config)
     load_weights(model, read_tensors(folder / WEIGHTS), folder / WEIGHTS)
+    if record.config_digest and file_digest(folder / CONFIG) != record.config_digest:
+        raise RunnerError(
+            f"{folder / CONFIG} has changed since {TRAIN} was written, so the weights would mean something else. "
+            "Restore it from a copy, or train again."
+        )
     return Checkpoint(model.eval().requires_grad_(False), config, record)
 
 
@@ -112,25 +121,23 @@ def read_tensors(file: Path) -> dict[str, Tensor]:
         tensors: dict[str, Tensor] = safetensors.torch.load_file(file)
         return tensors
     except (SafetensorError, OSError) as error:
-        raise RunnerError(f"{file} cannot be read as safetensors: {error}. Restore it, or train again.") from error
+        raise RunnerError(
+            f"{file} cannot be read as safetensors: {error}. Restore it from a copy, or make it again."
+        ) from error
 
 
 def load_weights(model: Transformer, tensors: Mapping[str, Tensor], file: Path) -> None:
-    """Copy tensors into a model, in place. Raises RunnerError when names, shapes or types differ."""
+    """Copy tensors into a model, in place.
+
+    Raises RunnerError, with the tensor, when names, shapes or types differ, and for NaN and infinite numbers
+    except in the matrices up, where they break single neurons: collecting gives those a state of their own.
+    """
     wanted = model.state_dict()
-    differing = sorted(wanted.keys() ^ tensors.keys())
-    differing += [name for name in wanted.keys() & tensors.keys() if not _alike(wanted[name], tensors[name])]
-    if differing:
-        raise RunnerError(
-            f"{file} does not fit its config: {differing[0]} is missing, extra or of another shape or type."
-        )
+    refuse_misfit(wanted, tensors, file)
+    refuse_broken(tensors, file, but=".mlp.up.")
     with torch.no_grad():
         for name, tensor in wanted.items():
             tensor.copy_(tensors[name])
-
-
-def _alike(one: Tensor, other: Tensor) -> bool:
-    return one.shape == other.shape and one.dtype == other.dtype
 
 
 def _read_format(file: Path) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from model_runner.errors import RunnerError
 from model_runner.files import make_folder
 from model_runner.foreign.condition import condition_of
 from model_runner.foreign.down import Hidden
+from model_runner.foreign.fitting import refuse_broken_model, refuse_odd_types
 from model_runner.foreign.load import config_of, load_model, load_model_tokenizer
 from model_runner.foreign.model import ForeignModel
 from model_runner.foreign.record import ForeignRecord, read_record, weight_digests, write_record
@@ -48,9 +49,13 @@ class Foreign:
 def import_huggingface(source: str, folder: Path, gguf_file: str | None, out: Path, wishes: Wishes) -> Foreign:
     """Look at a model, keep its tokenizer, and write down in `out` how it is read; the weights stay in `folder`.
 
-    Raises RunnerError when it cannot be read or has no hidden units that can be found.
+    Raises RunnerError when it cannot be read, when its weights do not fit its config, are no floating-point numbers
+    or are broken, and when it has no hidden units that can be found.
     """
+    files = _weight_files(folder, gguf_file)
     model = load_model(folder, gguf_file)
+    refuse_odd_types((file for file in files if file.suffix == ".safetensors"), model.network)
+    refuse_broken_model(folder, model.network)
     tokenizer = load_tokenizer(wishes.tokenizer) if wishes.tokenizer else load_model_tokenizer(folder, gguf_file)
     config = config_of(model)
     make_folder(out)
@@ -67,7 +72,7 @@ def import_huggingface(source: str, folder: Path, gguf_file: str | None, out: Pa
         seed=wishes.seed,
         train_tokens=wishes.train_tokens,
         tokenizer_digest=keep_tokenizer(tokenizer, out, int(config["vocab_size"])),
-        weights=weight_digests(_weight_files(folder, gguf_file)),
+        weights=weight_digests([*files, *_config_files(folder, gguf_file)]),
     )
     write_record(out, record)
     return Foreign(model, record)
@@ -102,3 +107,8 @@ def _weight_files(folder: Path, gguf_file: str | None) -> list[Path]:
     if not found:
         raise RunnerError(f"{folder} holds no *.safetensors and no pytorch_model*.bin.")
     return found
+
+
+def _config_files(folder: Path, gguf_file: str | None) -> list[Path]:
+    """What else decides about activations; a GGUF file holds its config itself."""
+    return [] if gguf_file else [folder / "config.json"]

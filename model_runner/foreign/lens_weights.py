@@ -12,6 +12,7 @@ from model_runner.checkpoint import read_tensors
 from model_runner.config import ModelConfig
 from model_runner.errors import RunnerError
 from model_runner.foreign.lens_layout import BUFFERS, NORMS, Shapes, from_lens, lens_shapes
+from model_runner.weights import refuse_broken, type_name
 
 ROUNDING = 1e-5
 """The share of an unembedding bias that may be left over when it is written as a bias of the norm before it."""
@@ -27,18 +28,34 @@ def weight_file(folder: Path) -> Path:
 
 
 def read_state(file: Path) -> dict[str, Tensor]:
-    """The tensors of a state, in float32. Raises RunnerError when the file is damaged or holds anything else."""
-    if file.suffix == ".safetensors":
-        state = read_tensors(file)
-    else:
-        try:
-            state = torch.load(file, map_location="cpu", weights_only=True)
-        except (RuntimeError, pickle.UnpicklingError, EOFError, OSError, ValueError) as error:
-            reason = str(error).splitlines()[0]
-            raise RunnerError(f"{file} cannot be read as a file of tensors: {reason}. Fetch it again.") from error
+    """The tensors of a state, in float32, whatever floating-point type they have there.
+
+    Raises RunnerError when the file is damaged or holds anything else, and for a tensor that is of another type or
+    holds NaN or infinite numbers.
+    """
+    state = _read(file)
     if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
         raise RunnerError(f"{file} does not hold a table of tensors.")
-    return {name: value.float() for name, value in state.items() if not name.endswith(BUFFERS)}
+    weights = {name: value for name, value in state.items() if not name.endswith(BUFFERS)}
+    for name, value in weights.items():
+        if not value.is_floating_point():
+            raise RunnerError(
+                f"{file} holds {name} as {type_name(value)}, and weights are floating-point numbers. "
+                "Fetch the model as it was before it was quantised."
+            )
+    floats = {name: value.float() for name, value in weights.items()}
+    refuse_broken(floats, file)
+    return floats
+
+
+def _read(file: Path) -> object:
+    if file.suffix == ".safetensors":
+        return read_tensors(file)
+    try:
+        return torch.load(file, map_location="cpu", weights_only=True)
+    except (RuntimeError, pickle.UnpicklingError, EOFError, OSError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise RunnerError(f"{file} cannot be read as a file of tensors: {reason}. Fetch it again.") from error
 
 
 def weights_from_state(state: Mapping[str, Tensor], config: ModelConfig, file: Path) -> dict[str, Tensor]:

@@ -1,7 +1,6 @@
 """Reading a Hugging Face model from its files, through transformers, in float32."""
 
 import logging
-from collections.abc import Collection, Mapping
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -12,6 +11,7 @@ from tokenizers import Tokenizer
 
 from model_runner.errors import RunnerError
 from model_runner.foreign.down import find_hidden
+from model_runner.foreign.fitting import refuse_gaps
 from model_runner.foreign.model import ForeignModel
 from model_runner.foreign.tokenizer import TOKENIZER
 from model_runner.tokenizer import load_tokenizer
@@ -34,19 +34,30 @@ def load_model(folder: Path, gguf_file: str | None = None) -> ForeignModel:
             local_files_only=True,
             trust_remote_code=False,
             output_loading_info=True,
+            # So that it says which; they are refused below.
+            ignore_mismatched_sizes=True,
         )
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError, UnpicklingError) as error:
-        raise RunnerError(f"transformers cannot read {gguf_file or 'the model'} in {folder}: {error}") from error
-    _refuse_gaps(folder, found)
-    return ForeignModel(network, find_hidden(network, _text_config(network).num_hidden_layers))
+    except _failures() as error:
+        raise RunnerError(
+            f"transformers cannot read {gguf_file or 'the model'} in {folder}: {_in_a_line(error)} "
+            "If a file is damaged or incomplete, fetch the model again."
+        ) from error
+    layers = _text_config(network).num_hidden_layers
+    refuse_gaps(folder, found, layers)
+    return ForeignModel(network, find_hidden(network, layers))
 
 
-def _refuse_gaps(folder: Path, found: Mapping[str, Collection[Any]]) -> None:
-    """The library fills tensors that are missing or of another shape with random numbers and goes on."""
-    for what, said in (("missing_keys", "are missing"), ("mismatched_keys", "are of another shape")):
-        if found[what]:
-            names = ", ".join(sorted(str(name) for name in found[what])[:3])
-            raise RunnerError(f"The weights in {folder} do not fit its config: {names} {said}. Fetch the model again.")
+def _failures() -> tuple[type[Exception], ...]:
+    """What reading a damaged or unknown model has been seen to raise."""
+    from huggingface_hub.errors import StrictDataclassError
+
+    known = (OSError, ValueError, TypeError, KeyError, IndexError, RuntimeError, ImportError)
+    return (*known, SafetensorError, UnpicklingError, StrictDataclassError)
+
+
+def _in_a_line(error: Exception) -> str:
+    """The library's reason without its line breaks, and not more than anybody reads."""
+    return " ".join(str(error).split())[:400]
 
 
 def load_model_tokenizer(folder: Path, gguf_file: str | None = None) -> Tokenizer:

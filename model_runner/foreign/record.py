@@ -35,7 +35,7 @@ class ForeignRecord:
     train_tokens: int
     tokenizer_digest: str
     weights: dict[str, str]
-    """SHA-256 of each weight file."""
+    """SHA-256 of each file that the model is read from: its weights, and its config.json."""
     format: int = FORMAT
 
     @property
