@@ -33,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _command(commands, "corpus", "text into a tokenized corpus folder", _corpus_options, _corpus)
     _command(commands, "train", "one model, from a config and a corpus to a checkpoint", _train_options, _train)
-    _command(commands, "evaluate", "held-out loss of a checkpoint", _evaluate_options, _evaluate)
+    _command(commands, "evaluate", "held-out loss and bits per byte, with standard errors", _evaluate_options, _evaluate)
     _command(commands, "swap", "a SoLU + LN checkpoint between its two forms", _swap_options, _swap)
     _command(commands, "collect", "what excites each neuron of a checkpoint most", _collect_options, _collect)
     _command(commands, "rules", "the simplest rule for each neuron of a run", _rules_options, _rules)
@@ -100,13 +100,14 @@ def _evaluate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--checkpoint", type=Path, required=True, help="a folder that training finished")
     parser.add_argument("--corpus", type=Path, required=True, help="a corpus folder with the model's tokenizer")
     parser.add_argument("--tokens", type=int, help="held-out tokens to read (default: all)")
+    parser.add_argument("--save", action="store_true", help="keep the result in the checkpoint: evaluation.json, .npy")
     parser.add_argument("--threads", type=int, help="threads that compute (default: every core)")
 
 
 def _evaluate(options: Options) -> None:
-    from model_runner.train_command import run_evaluate
+    from model_runner.evaluate_command import run
 
-    run_evaluate(options)
+    run(options)
 
 
 def _swap_options(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""What `glance-runner train`, `evaluate` and `swap` do."""
+"""What `glance-runner train` and `swap` do."""
 
 import argparse
 import sys
@@ -9,7 +9,6 @@ from model_runner.checkpoint import load_checkpoint
 from model_runner.config import find_config, read_config
 from model_runner.corpus.store import open_corpus
 from model_runner.errors import RunnerError
-from model_runner.evaluate import held_out_loss, held_out_stream
 from model_runner.swap import swap_checkpoint
 from model_runner.train import train
 from model_runner.words import counted
@@ -37,19 +36,6 @@ def run_train(options: argparse.Namespace) -> None:
         f"{counted(record.tokens, 'token')}, held-out loss {record.val_loss:.4f} nats a token, {speed:,.0f} tokens/s.\n"
         f"It is in {options.out}.\n"
     )
-
-
-def run_evaluate(options: argparse.Namespace) -> None:
-    """Print the held-out loss of a finished checkpoint."""
-    checkpoint = load_checkpoint(options.checkpoint)
-    corpus = open_corpus(options.corpus)
-    if corpus.info.tokenizer_digest != checkpoint.train.tokenizer_digest:
-        raise RunnerError(f"{options.corpus} has another tokenizer than {options.checkpoint} was trained with.")
-    use_threads(options.threads)
-    stream = held_out_stream(corpus, checkpoint.config.context)
-    tokens = options.tokens or stream.length
-    loss = held_out_loss(checkpoint.model, stream, tokens)
-    sys.stdout.write(f"Held-out loss {loss:.4f} nats a token over {counted(min(tokens, stream.length), 'token')}.\n")
 
 
 def run_swap(options: argparse.Namespace) -> None:
