@@ -3,6 +3,7 @@ from app.models.administrator import Administrator, BrowserSession, OwnRater
 from app.models.base import Base
 from app.models.event import Event
 from app.models.item import Item, ItemContent, ItemKey, ItemKind, OpenedItem, Phase, Placement, Seat
+from app.models.machine import CallOutcome, MachineCall, MachineRater, MachineVerdict, SealedRules
 from app.models.phases import CheckAnswer, Guess, Lesson, PracticeAnswer
 from app.models.rater import Invitation, Rater, RaterKind, RaterPhase, Sitting
 from app.models.rating import Assignment, AssignmentState, Rating, RatingAction, Verdict
@@ -16,6 +17,7 @@ __all__ = [
     "AssignmentState",
     "Base",
     "BrowserSession",
+    "CallOutcome",
     "CheckAnswer",
     "EarlyOpening",
     "Event",
@@ -26,6 +28,9 @@ __all__ = [
     "ItemKey",
     "ItemKind",
     "Lesson",
+    "MachineCall",
+    "MachineRater",
+    "MachineVerdict",
     "OpenedItem",
     "OwnRater",
     "Phase",
@@ -36,6 +41,7 @@ __all__ = [
     "RaterPhase",
     "Rating",
     "RatingAction",
+    "SealedRules",
     "Seat",
     "Sitting",
     "Study",

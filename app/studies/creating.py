@@ -16,9 +16,12 @@ from app.models import (
     ItemContent,
     ItemKey,
     ItemKind,
+    Lesson,
+    Phase,
     Placement,
     Seat,
     Study,
+    Verdict,
 )
 from app.models.base import new_code
 from app.names import one_line
@@ -26,6 +29,7 @@ from app.settings import Settings
 from app.studies.draw import DrawnItem
 from app.studies.freezing import Frozen
 from app.studies.key import create_key, decrypt, encrypt, load_key, padded
+from app.studies.rules import seal_rules
 from app.studies.seal import canonical, digest, item_key, leaf
 
 SECRET_BYTES = 32
@@ -53,10 +57,11 @@ def create_study(
     session.add_all(_arm(study.id, arm, sealed) for arm, sealed in zip(frozen.arms, frozen.record.arms, strict=True))
     items = _write_items(session, study, frozen, key)
     _write_seats(session, study.id, frozen, items)
+    rules = seal_rules(session, study, frozen)
     log.append(
         session, study.id, actor, "study created",
         seal=study.seal_root, plan=study.plan_digest, design=digest(study.design), items=len(items),
-        runs=sorted(arm.info.digest for arm in frozen.arms),
+        runs=sorted(arm.info.digest for arm in frozen.arms), **({"rules": rules} if rules else {}),
     )  # fmt: skip
     return study
 
@@ -103,7 +108,7 @@ def _arm(study_id: int, arm: Any, sealed: dict[str, Any]) -> Arm:
     return Arm(
         study_id=study_id, name=info.name, condition=info.condition, size=info.size, seed=info.seed,
         layers=info.layers, hidden=info.hidden, validation_loss=info.validation_loss, train_tokens=info.train_tokens,
-        run_path=str(arm.run.folder.resolve()), run_digest=info.digest, offer=sealed["offer"],
+        run_path=str(arm.run.folder.resolve()), run_digest=info.digest, offer=sealed["offer"], other_runs=sealed.get("other_runs"),
     )  # fmt: skip
 
 
@@ -123,13 +128,21 @@ def _write_items(session: Session, study: Study, frozen: Frozen, key: bytes) -> 
         ],
     )
     session.execute(insert(ItemKey), list(_key_rows(study.code, drawn, ids, key)))
+    if lessons := frozen.record.lessons:
+        session.execute(
+            insert(Lesson),
+            [{"item_id": ids[code], **said, "verdict": Verdict(said["verdict"])} for code, said in lessons.items()],
+        )
     return ids
+
+
+PHASES = {"practice": Phase.PRACTICE, "check": Phase.CHECK}
 
 
 def _item_row(study_id: int, item: DrawnItem, content: str) -> dict[str, Any]:
     return {
         "study_id": study_id, "code": item.code, "kind": ItemKind(item.kind), "capacity": item.capacity,
-        "content_digest": content,
+        "content_digest": content, "phase": PHASES.get(item.kind, Phase.RATING),
     }  # fmt: skip
 
 
