@@ -7,12 +7,16 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import get_args
 
 from pydantic import ValidationError
 from sqlalchemy.exc import OperationalError
 
-from app import commands
+from app import commands, design_commands
+from app.design_commands import NUMBERS
 from app.errors import AppError
+from app.studies.asked import TEMPLATES
+from app.studies.design import Design, SnippetChoice
 from app.utf8 import insist_on_utf8
 
 Parser = argparse.ArgumentParser
@@ -98,12 +102,21 @@ def _study(add: "argparse._SubParsersAction[Parser]") -> None:
     group = add.add_parser("study", help="create studies, and list them").add_subparsers(required=True)
     _command(group, "list", "name the studies", commands.list_studies)
     create = _command(group, "create", "draw and seal a study", commands.create_study)
-    create.add_argument("--name", required=True)
-    create.add_argument("--run", type=Path, action="append", required=True, help="a run folder; give two or more")
-    for flag, field, default, what in commands.DESIGN_OPTIONS:
-        create.add_argument(f"--{flag}", dest=field, type=int, default=default, metavar="N", help=f"{what} ({default})")
+    create.add_argument(
+        "--file", type=Path, metavar="STUDY.TOML", help="what is asked for; what is said beside it wins"
+    )
+    create.add_argument("--name")
+    create.add_argument("--run", type=Path, action="append", help="a run folder; give two or more")
+    usual = Design()
+    for flag, field, what in NUMBERS:
+        about = f"{what} ({getattr(usual, field)})"
+        create.add_argument(f"--{flag}", dest=field, type=int, metavar="N", help=about)
+    create.add_argument("--snippet-choice", choices=get_args(SnippetChoice), help="which snippets (top)")
     create.add_argument("--simulated", action="store_true", help="its raters are programs")
     create.add_argument("--pilot", action="store_true", help="a trial that is never counted")
+    template = _command(group, "template", "write a study.toml to begin with", design_commands.template)
+    template.add_argument("template", nargs="?", choices=sorted(TEMPLATES), default="first", help="which one (first)")
+    _named(_command(group, "file", "write the study.toml of a study", design_commands.study_file))
 
 
 def _invite(add: "argparse._SubParsersAction[Parser]") -> None:

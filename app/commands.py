@@ -25,17 +25,6 @@ if TYPE_CHECKING:
 Options = argparse.Namespace
 ACTOR = "the command line"
 LONGEST_DAYS = 3650
-DESIGN_OPTIONS = (
-    ("neurons", "neurons_per_arm", 60, "neurons an arm"),
-    ("snippets", "snippets", 20, "snippets an item"),
-    ("raters", "seats", 3, "places for raters"),
-    ("verdicts", "verdicts_per_neuron", 1, "raters a neuron"),
-    ("overlap", "overlap", 0, "neurons an arm that more raters judge"),
-    ("overlap-verdicts", "overlap_verdicts", 0, "raters an overlap neuron; 0 is all"),
-    ("mixed", "mixed_per_arm", 0, "controls an arm with snippets of different neurons"),
-    ("repeats", "repeats_per_arm", 0, "neurons an arm that are shown twice"),
-    ("repeat-distance", "repeat_distance", 20, "places between both showings"),
-)
 
 
 def say(text: str) -> None:
@@ -184,18 +173,17 @@ def list_studies(_options: Options) -> None:
 
 def create_study(options: Options) -> None:
     """Everything slow is done before the database is written to."""
+    from app.design_commands import asked_for
     from app.studies import creating
-    from app.studies.design import Design
     from app.studies.freezing import freeze
 
-    design = Design(**{field: getattr(options, field) for _, field, _, _ in DESIGN_OPTIONS})
+    asked = asked_for(options, get_settings())
     with database(get_settings()):
         pass
-    frozen = freeze(design, options.run, creating.new_secret(), simulated=options.simulated, watch=_watch)
+    folders = [Path(run) for run in asked.runs]
+    frozen = freeze(asked.design, folders, creating.new_secret(), simulated=options.simulated, watch=_watch)
     with writing() as (session, settings):
-        study = creating.create_study(
-            session, settings, name=options.name, frozen=frozen, actor=ACTOR, pilot=options.pilot
-        )
+        study = creating.create_study(session, settings, name=asked.name, frozen=frozen, actor=ACTOR, pilot=asked.pilot)
     say(f"Sealed: {study.seal_root}")
     say(study.code)
 
