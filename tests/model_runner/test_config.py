@@ -74,7 +74,7 @@ def test_configs_cannot_be_changed() -> None:
 LADDER = ("12k", "49k", "197k", "786k", "3m", "13m", "50m", "201m", "805m", "3b", "13b", "50b")
 
 
-HALF_RUNGS = ("110k", "442k")
+HALF_RUNGS = ("27k", "110k", "442k")
 
 
 def shape_of(rung: str) -> ModelConfig:
