@@ -9,14 +9,14 @@ and the unit's greatest activation is known: see `banded`.
 
 # Shape suffixes: B contexts of a block, T tokens of a context, U units, O octaves, E candidates.
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from model_runner.capture import AfterOf, copy_windows, ranked_tokens
-from model_runner.contexts import Block
+from model_runner.capture import AfterOf, Seen, copy_windows
 from model_runner.top import Candidates, TopLists, empty_lists
 from model_runner.waiting import Waiting, empty_waiting, reserve, settle, windows_of
 
@@ -42,27 +42,46 @@ def no_bands(units: int, kept: int, window: int, sides: int) -> Bands:
 
 
 @torch.inference_mode()
-def sample(bands: Bands, acts_BTU: Tensor, block: Block, after: AfterOf | None) -> None:
-    """Take what enters the samples from a block's float32 activations."""
-    for row in np.flatnonzero(block.rankable_BT.any(axis=1)).tolist():
-        context = (int(block.document_B[row]) << CONTEXT_BITS) + int(block.start_B[row])
+def sample(bands: Bands, seen: Seen, after: AfterOf | None) -> None:
+    """Take what enters the samples from a block."""
+    for row in seen.rows_R.tolist():
+        context = (int(seen.block.document_B[row]) << CONTEXT_BITS) + int(seen.block.start_B[row])
         number = float(_hashed(np.array([context]))[0])
-        octaves_TU = octaves(ranked_tokens(acts_BTU[row], block.rankable_BT[row])).numpy(force=True)
+        octaves_TU = octaves(seen.ranked(row)).numpy(force=True)
         units_E, octaves_E = _entering(bands, octaves_TU, number)
-        if not len(units_E):
-            continue
-        units_P, place_E = np.unique(units_E, return_inverse=True)
-        tokens_E = _random_tokens(octaves_TU[:, units_P], context)[octaves_E, place_E]
-        peaks_E = np.flatnonzero(block.rankable_BT[row])[tokens_E]
-        sides = [acts_BTU[row, : block.length_B[row]], *([] if after is None else [after(row)])]
-        windows_PSW = np.zeros((len(units_P), *bands.waiting.candidates.windows_PSW.shape[1:]), np.float32)
-        copy_windows(windows_PSW, sides, units_P)
-        for first in range(0, len(units_E), len(bands.waiting.candidates)):
-            part = slice(first, first + len(bands.waiting.candidates))
-            found = _reserved(bands, units_E[part] * OCTAVES + octaves_E[part])
-            found.value_E[:], found.document_E[:], found.cluster_E[:] = number, context, context
-            found.start_E[:], found.peak_E[:] = block.start_B[row], peaks_E[part]
-            windows_of(found)[:] = windows_PSW[place_E[part]]
+        if len(units_E):
+            units_P, place_E = np.unique(units_E, return_inverse=True)
+            tokens_E = _random_tokens(octaves_TU[:, units_P], context)[octaves_E, place_E]
+            windows_PSW = np.empty((len(units_P), *bands.waiting.candidates.windows_PSW.shape[1:]), np.float32)
+            copy_windows(windows_PSW, seen.acts_BTF, after, np.full(len(units_P), row), units_P)
+            found = Entering(units_E * OCTAVES + octaves_E, number, context, int(seen.block.start_B[row]))
+            _add(bands, found, np.flatnonzero(seen.block.rankable_BT[row])[tokens_E], windows_PSW, place_E)
+
+
+class Entering(NamedTuple):
+    """What enters the samples from one context."""
+
+    rows_E: NDArray[np.int64]
+    """Of the lists."""
+    number: float
+    context: int
+    start: int
+
+
+def _add(
+    bands: Bands,
+    entering: Entering,
+    peaks_E: NDArray[np.int64],
+    windows_PSW: NDArray[np.float32],
+    place_E: NDArray[np.int64],
+) -> None:
+    """Let it wait, as many at a time as there is room for. The window of each is `windows_PSW[place_E]`."""
+    for first in range(0, len(peaks_E), len(bands.waiting.candidates)):
+        part = slice(first, first + len(bands.waiting.candidates))
+        found = _reserved(bands, entering.rows_E[part])
+        found.value_E[:], found.document_E[:], found.cluster_E[:] = entering.number, entering.context, entering.context
+        found.start_E[:], found.peak_E[:] = entering.start, peaks_E[part]
+        windows_of(found)[:] = windows_PSW[place_E[part]]
 
 
 def _random_tokens(octaves_TP: NDArray[np.int32], context: int) -> NDArray[np.int64]:

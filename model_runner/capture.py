@@ -2,9 +2,10 @@
 
 # Shape suffixes: B contexts of a block, R of them with rankable tokens, T tokens of a context, F units,
 # E candidates, S sides of the LayerNorm, W tokens of a window.
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -12,14 +13,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from model_runner.contexts import Block
-from model_runner.top import TopLists, empty_lists
+from model_runner.top import Candidates, TopLists, empty_lists
 from model_runner.waiting import Waiting, empty_waiting, reserve, settle, windows_of
 
 ClusterOf = Callable[[int, NDArray[np.int64]], NDArray[np.int64]]
 """The near-duplicate cluster of each of these positions of a document."""
 
-AfterOf = Callable[[int], Tensor]
-"""What the post-activation LayerNorm makes of a row of the block: (tokens without padding, units)."""
+AfterOf = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float32]]
+"""What the post-activation LayerNorm makes of some (contexts of the block, units): (E, tokens)."""
 
 
 @dataclass
@@ -52,27 +53,70 @@ def nothing_gathered(units: int, kept: int, window: int, sides: int, sign: int =
     )
 
 
+class Seen(NamedTuple):
+    """A block's float32 activations of some units, and what each context reaches."""
+
+    acts_BTF: Tensor
+    block: Block
+    rows_R: NDArray[np.int64]
+    """The contexts with rankable tokens."""
+    greatest_RF: NDArray[np.float32]
+    least_RF: NDArray[np.float32] | None
+    """Where it was asked for."""
+
+    def ranked(self, row: int) -> Tensor:
+        """The rankable tokens (tokens, units) of a context."""
+        return ranked_tokens(self.acts_BTF[row], self.block.rankable_BT[row])
+
+
+def look(acts_BTF: Tensor, block: Block, least: bool = False) -> Seen:
+    """See what each unit reaches in each context. Changes nothing, so several threads may look at once."""
+    rows_R = np.flatnonzero(block.rankable_BT.any(axis=1))
+    shape = (len(rows_R), acts_BTF.shape[2])
+    seen = Seen(acts_BTF, block, rows_R, np.empty(shape, np.float32), np.empty(shape, np.float32) if least else None)
+    for place, row in enumerate(rows_R.tolist()):
+        ranked_TF = seen.ranked(row)
+        seen.greatest_RF[place] = _greatest(ranked_TF)
+        if seen.least_RF is not None:
+            seen.least_RF[place] = _least(ranked_TF)
+    return seen
+
+
+def _greatest(acts_TF: Tensor) -> NDArray[np.float32]:
+    """The highest value of each unit. On a processor, NumPy finds it twice as quickly as PyTorch."""
+    if acts_TF.device.type != "cpu":
+        return acts_TF.amax(dim=0).numpy(force=True)
+    highest_F: NDArray[np.float32] = acts_TF.numpy().max(axis=0)
+    return highest_F
+
+
+def _least(acts_TF: Tensor) -> NDArray[np.float32]:
+    if acts_TF.device.type != "cpu":
+        return acts_TF.amin(dim=0).numpy(force=True)
+    lowest_F: NDArray[np.float32] = acts_TF.numpy().min(axis=0)
+    return lowest_F
+
+
 @torch.inference_mode()
-def gather(
-    gathered: Gathered, acts_BTF: Tensor, block: Block, cluster_of: ClusterOf, after: AfterOf | None = None
-) -> None:
-    """Take what may enter the lists from a block's float32 activations, which are only read.
+def gather(gathered: Gathered, seen: Seen, cluster_of: ClusterOf, after: AfterOf | None = None) -> None:
+    """Take what may enter the lists from a block. What is looked for lowest must have been `seen` lowest.
 
     Blocks of one document must come in order. `after` gives the other side of the LayerNorm.
     """
-    rows_R = np.flatnonzero(block.rankable_BT.any(axis=1))
-    if not len(rows_R):
+    if not len(seen.rows_R):
         return
-    ranked = [ranked_tokens(acts_BTF[row], block.rankable_BT[row]) for row in rows_R]
-    highest = [acts_TF.amax(dim=0) if gathered.sign > 0 else -acts_TF.amin(dim=0) for acts_TF in ranked]
-    best_RF = torch.stack(highest).numpy(force=True)
+    best_RF = seen.greatest_RF if seen.least_RF is None or gathered.sign > 0 else -seen.least_RF
     gathered.finite_F &= np.isfinite(best_RF).all(axis=0)
-    _watch_constant(gathered, ranked)
-    passes_RF = _passes(gathered.lists, best_RF, block.document_B[rows_R])
-    for first, last in _fitting(gathered, block.document_B[rows_R], passes_RF.sum(axis=1)):
+    _watch_constant(gathered, seen)
+    documents_R = seen.block.document_B[seen.rows_R]
+    passes_RF = _passes(gathered.lists, best_RF, documents_R)
+    for first, last in _fitting(gathered, documents_R, passes_RF.sum(axis=1)):
         rows_E, units_E = np.nonzero(passes_RF[first:last])
-        values_E = best_RF[first:last][rows_E, units_E]
-        _add(gathered, acts_BTF, block, rows_R[first:last][rows_E], units_E, values_E, cluster_of, after)
+        if not len(rows_E):
+            continue
+        found = reserve(gathered.waiting, len(rows_E))
+        found.unit_E[:], found.value_E[:] = units_E, best_RF[first:last][rows_E, units_E]
+        _fill(found, gathered.sign, seen, seen.rows_R[first:last][rows_E], cluster_of, after)
 
 
 def _fitting(
@@ -108,47 +152,60 @@ def _passes(lists: TopLists, best_BF: NDArray[np.float32], document_B: NDArray[n
     return passes_BF
 
 
-def _watch_constant(gathered: Gathered, ranked: list[Tensor]) -> None:
+def _watch_constant(gathered: Gathered, seen: Seen) -> None:
     """Only units that have been constant so far are looked at: all in the first context, hardly any later."""
     if np.isnan(gathered.first_F).all():
-        gathered.first_F[:] = ranked[0][0].numpy(force=True)
-    for acts_TF in ranked:
+        gathered.first_F[:] = seen.ranked(int(seen.rows_R[0]))[0].numpy(force=True)
+    for row in seen.rows_R.tolist():
         suspects = np.flatnonzero(gathered.constant_F)
         if not len(suspects):
             return
-        values = acts_TF[:, torch.from_numpy(suspects).to(acts_TF.device)].numpy(force=True)
+        values = seen.ranked(row)[:, torch.from_numpy(suspects).to(seen.acts_BTF.device)].numpy(force=True)
         gathered.constant_F[suspects] = (values == gathered.first_F[suspects]).all(axis=0)
 
 
-def _add(
-    gathered: Gathered,
-    acts_BTF: Tensor,
-    block: Block,
+def _fill(
+    found: Candidates,
+    sign: int,
+    seen: Seen,
     rows_E: NDArray[np.int64],
-    units_E: NDArray[np.int64],
-    values_E: NDArray[np.float32],
     cluster_of: ClusterOf,
     after: AfterOf | None,
 ) -> None:
-    """Candidates of some contexts, ordered by context. Their windows are copied here, and only theirs."""
-    found = reserve(gathered.waiting, len(rows_E))
-    found.unit_E[:], found.value_E[:] = units_E, values_E
+    """Complete candidates of some contexts, ordered by context. Their windows are copied here, and only theirs."""
+    block = seen.block
     found.document_E[:], found.start_E[:] = block.document_B[rows_E], block.start_B[rows_E]
     windows_ESW = windows_of(found)
-    rows, firsts = np.unique(rows_E, return_index=True)
-    parts = [slice(*ends) for ends in pairwise([*firsts.tolist(), len(rows_E)])]
-    for row, part in zip(rows.tolist(), parts, strict=True):
-        sides = [acts_BTF[row, : block.length_B[row]], *([] if after is None else [after(row)])]
-        copy_windows(windows_ESW[part], sides, units_E[part])
-    peaks_EW = (windows_ESW[:, 0] == gathered.sign * values_E[:, None]) & block.rankable_BT[rows_E]
+    copy_windows(windows_ESW, seen.acts_BTF, after, rows_E, found.unit_E)
+    peaks_EW = (windows_ESW[:, 0] == sign * found.value_E[:, None]) & block.rankable_BT[rows_E]
     found.peak_E[:] = peaks_EW.argmax(axis=1)
-    for row, part in zip(rows.tolist(), parts, strict=True):
+    for row, part in parts_of(rows_E):
         positions_E = found.start_E[part] + found.peak_E[part] - 1
         found.cluster_E[part] = cluster_of(int(block.document_B[row]), positions_E)
 
 
-def copy_windows(windows_ESW: NDArray[np.float32], sides: Sequence[Tensor], units_E: NDArray[np.int64]) -> None:
-    """Copy the units' columns of a context's activations (tokens, units), a tensor a side, into windows."""
-    columns = torch.from_numpy(units_E).to(sides[0].device)
-    for side, side_TF in enumerate(sides):
-        windows_ESW[:, side, : len(side_TF)] = side_TF.index_select(1, columns).numpy(force=True).T
+def parts_of(rows_E: NDArray[np.int64]) -> Iterator[tuple[int, slice]]:
+    """Each context and where its candidates are, in candidates that are ordered by context."""
+    rows, firsts = np.unique(rows_E, return_index=True)
+    ends = pairwise([*firsts.tolist(), len(rows_E)])
+    yield from zip(rows.tolist(), (slice(*end) for end in ends), strict=True)
+
+
+def copy_windows(
+    windows_ESW: NDArray[np.float32],
+    acts_BTF: Tensor,
+    after: AfterOf | None,
+    rows_E: NDArray[np.int64],
+    units_E: NDArray[np.int64],
+) -> None:
+    """Copy the activations of some (contexts of the block, units) into windows, both sides of the LayerNorm.
+
+    What lies beyond a context's length is copied along and never shown.
+    """
+    if acts_BTF.device.type == "cpu":
+        windows_ESW[:, 0] = acts_BTF.numpy()[rows_E, :, units_E]
+    else:
+        rows, units = (torch.from_numpy(numbers).to(acts_BTF.device) for numbers in (rows_E, units_E))
+        windows_ESW[:, 0] = acts_BTF.transpose(1, 2)[rows, units].numpy(force=True)
+    if after is not None:
+        windows_ESW[:, 1] = after(rows_E, units_E)

@@ -1,14 +1,17 @@
 """One pass of a model over a corpus split, keeping what excites each unit most, into a run folder."""
 
-# Shape suffixes: B contexts of a block, T tokens of a context.
+# Shape suffixes: B contexts of a block, T tokens of a context, F neurons of a layer, N documents, E positions.
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
+from model_runner.blocks import Take, read_blocks
 from model_runner.collect_config import CollectConfig, CollectSettings, settle_config
 from model_runner.collect_state import PARTIAL_NAME, forget_state, load_state, save_state
 from model_runner.collected import write_collected
@@ -72,32 +75,45 @@ def cluster_of(corpus: Corpus, document: int, positions_E: NDArray[np.int64]) ->
     return clusters_E
 
 
+def taking(model: Reader, groups: Sequence[Group], corpus: Corpus) -> Take:
+    """What lets the groups of a layer see its activations of a block."""
+    here = [[group for group in groups if group.layer == layer] for layer in range(len(model.norms))]
+
+    def take(layer: int, acts_BTF: Tensor, block: Block) -> None:
+        read_layer(here[layer], acts_BTF.float(), block, partial(cluster_of, corpus), model.norms[layer])
+
+    return take
+
+
 def read_block(model: Reader, block: Block, groups: Sequence[Group], corpus: Corpus) -> None:
-    """Put one block through the model, and what it excites into the lists of each group."""
-    tokens_BT = torch.from_numpy(block.tokens_BT).to(model.device)
+    """Put one block through the model, on all threads, and what it excites into the lists."""
+    take = taking(model, groups, corpus)
     with torch.inference_mode():
-        layers = enumerate(zip(model.norms, model.activations(tokens_BT), strict=True))
-        for layer, (norm, acts_BTF) in layers:
-            here = [group for group in groups if group.layer == layer]
-            read_layer(here, acts_BTF.float(), block, lambda d, at_E: cluster_of(corpus, d, at_E), norm)
+        tokens_BT = torch.from_numpy(block.tokens_BT).to(model.device)
+        for layer, acts_BTF in enumerate(model.activations(tokens_BT)):
+            take(layer, acts_BTF, block)
 
 
 def _read(model: Reader, contexts: Contexts, groups: Sequence[Group], folder: Path, settings: CollectSettings) -> None:
-    """Read all blocks from where an earlier run stopped."""
-    first = load_state(folder, settings.as_json(), groups)
-    saved = time.monotonic()
+    """Read all blocks from where an earlier run stopped, and write the state now and then."""
+    following = load_state(folder, settings.as_json(), groups)
+    take = taking(model, groups, contexts.corpus)
     block_tokens = settings.block * settings.window
     with progress(f"Collecting {folder.name}", contexts.blocks * block_tokens, "tokens") as bar:
-        bar.skip(first * block_tokens)
-        for number in range(first, contexts.blocks):
-            block = contexts.block(number)
-            read_block(model, block, groups, contexts.corpus)
-            bar.advance(block_tokens)
-            if time.monotonic() - saved > SAVE_SECONDS:
-                settle_groups(groups, block.unfinished)
-                save_state(folder, settings.as_json(), number + 1, groups)
-                saved = time.monotonic()
-    settle_groups(groups, -1)
+        bar.skip(following * block_tokens)
+        while following < contexts.blocks:
+            is_due = partial(_is_later_than, time.monotonic() + SAVE_SECONDS)
+            unfinished = -1
+            for block in read_blocks(model, contexts, range(following, contexts.blocks), take, is_due):
+                following, unfinished = following + 1, block.unfinished
+                bar.advance(block_tokens)
+            settle_groups(groups, unfinished)
+            if following < contexts.blocks:
+                save_state(folder, settings.as_json(), following, groups)
+
+
+def _is_later_than(moment: float) -> bool:
+    return time.monotonic() > moment
 
 
 def _refuse_broken(groups: Sequence[Group]) -> None:

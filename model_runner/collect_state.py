@@ -19,18 +19,19 @@ from numpy.typing import NDArray
 
 from model_runner.capture import Gathered
 from model_runner.errors import RunnerError
+from model_runner.exact_sum import ExactSum
 from model_runner.group import Group
 from model_runner.resume import refuse_change
+from model_runner.spread import Spread
 from model_runner.top import COLUMNS, EMPTY, Candidates, TopLists
 from model_runner.waiting import fill, reserve
 
 STATE_NAME = "collecting.npz"
 PARTIAL_NAME = "collecting.npz.partial"
-STATE_FORMAT = 1
+STATE_FORMAT = 2
 WATCHED = ("finite_F", "constant_F", "first_F")
 WINDOWS = "windows_FKSW"
 LISTS = tuple(field.name for field in fields(TopLists))
-SPREAD = ("sum_F", "squares_F", "least_F", "greatest_F")
 
 
 def save_state(folder: Path, settings: Mapping[str, Any], next_block: int, groups: Sequence[Group]) -> None:
@@ -60,10 +61,21 @@ def _group_arrays(group: Group) -> Iterator[tuple[str, NDArray[Any]]]:
     for number, gathered in enumerate(group.gathered):
         yield from ((f"{number}/{name}", array) for name, array in _arrays(gathered))
     if group.spread is not None:
-        yield "spread/counts_HF", group.spread.counts_HF.numpy(force=True)
-        yield from ((f"spread/{name}", getattr(group.spread, name)) for name in SPREAD)
+        yield from ((f"spread/{name}", array) for name, array in _spread_arrays(group.spread))
     if group.bands is not None:
         yield from ((f"bands/{name}", array) for name, array in _band_arrays(group.bands.lists))
+
+
+def _spread_arrays(spread: Spread) -> Iterator[tuple[str, NDArray[Any]]]:
+    yield "counts_HF", spread.counts_HF.numpy(force=True)
+    yield from (("least_F", spread.least_F), ("greatest_F", spread.greatest_F))
+    for name, total in _sums(spread):
+        yield from ((f"{name}/limbs_LF", total.limbs_LF), (f"{name}/broken_F", total.broken_F))
+        yield f"{name}/added", np.array(total.added)
+
+
+def _sums(spread: Spread) -> tuple[tuple[str, ExactSum], ...]:
+    return ("sum_F", spread.sum_F), ("squares_F", spread.squares_F)
 
 
 def _arrays(gathered: Gathered) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -116,9 +128,7 @@ def _restore_group(group: Group, arrays: Mapping[str, NDArray[Any]]) -> None:
     for number, gathered in enumerate(group.gathered):
         _restore(gathered, {name: arrays[f"{number}/{name}"] for name, _ in _arrays(gathered)})
     if group.spread is not None:
-        group.spread.counts_HF.copy_(torch.from_numpy(arrays["spread/counts_HF"]))
-        for name in SPREAD:
-            getattr(group.spread, name)[...] = arrays[f"spread/{name}"]
+        _restore_spread(group.spread, {name: arrays[f"spread/{name}"] for name, _ in _spread_arrays(group.spread)})
     if group.bands is not None:
         _restore_bands(group.bands.lists, {name: arrays[f"bands/{name}"] for name in LISTS})
 
@@ -132,6 +142,14 @@ def _restore(gathered: Gathered, arrays: Mapping[str, NDArray[Any]]) -> None:
     columns = {name: arrays[f"held/{name}"] for name in COLUMNS if name != "window_E"}
     held = Candidates(**columns, window_E=np.arange(len(windows_ESW)), windows_PSW=windows_ESW)
     fill(reserve(gathered.waiting, len(held)), held, windows_ESW)
+
+
+def _restore_spread(spread: Spread, arrays: Mapping[str, NDArray[Any]]) -> None:
+    spread.counts_HF.copy_(torch.from_numpy(arrays["counts_HF"]))
+    spread.least_F[...], spread.greatest_F[...] = arrays["least_F"], arrays["greatest_F"]
+    for name, total in _sums(spread):
+        total.limbs_LF[...], total.broken_F[...] = arrays[f"{name}/limbs_LF"], arrays[f"{name}/broken_F"]
+        total.added = int(arrays[f"{name}/added"])
 
 
 def _restore_bands(lists: TopLists, arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -1,23 +1,27 @@
 """Units that are read together: a layer's neurons, or the random directions among them."""
 
 # Shape suffixes: B contexts of a block, T tokens of a context, F neurons of a layer, U units of a group.
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from model_runner.bands import Bands, no_bands, sample, settle_bands
-from model_runner.capture import AfterOf, ClusterOf, Gathered, gather, nothing_gathered, ranked_tokens
+from model_runner.capture import AfterOf, ClusterOf, Gathered, Seen, gather, look, nothing_gathered, parts_of
 from model_runner.collect_config import CollectSettings
 from model_runner.contexts import Block
 from model_runner.directions import random_directions
 from model_runner.run_folder import KINDS
-from model_runner.spread import Spread, count, no_spread
+from model_runner.spread import Spread, count, no_spread, widen
 from model_runner.subject import After, Reader
 from model_runner.waiting import settle
+
+Normed = Callable[[int], Tensor]
+"""What the post-activation LayerNorm makes of one context of the block."""
 
 BAND_KEPT = 5
 """Contexts sampled from each octave, and so shown of each band."""
@@ -90,32 +94,39 @@ def read_layer(
     groups: Sequence[Group], acts_BTF: Tensor, block: Block, cluster_of: ClusterOf, norm: After | None
 ) -> None:
     """Let the groups of one layer see its float32 activations of a block."""
-    after = None if norm is None else _after(norm, acts_BTF, block)
+    normed = None if norm is None else _normed(norm, acts_BTF)
     for group in groups:
-        if group.directions_FU is None:
-            _read(group, acts_BTF, block, cluster_of, after)
-        else:
-            along = None if after is None else _along(after, group.directions_FU)
-            _read(group, acts_BTF @ group.directions_FU, block, cluster_of, along)
+        acts_BTU = acts_BTF if group.directions_FU is None else acts_BTF @ group.directions_FU
+        after = None if normed is None else _after(normed, group.directions_FU)
+        _take(group, look(acts_BTU, block, least=group.lowest is not None), cluster_of, after)
 
 
-def _after(norm: After, acts_BTF: Tensor, block: Block) -> AfterOf:
-    """Each row is normed once, by whoever asks first."""
-    return cache(lambda row: norm(acts_BTF[row, : int(block.length_B[row])]))
+def _normed(norm: After, acts_BTF: Tensor) -> Normed:
+    """Each context is normed once, by whoever asks first."""
+    return cache(lambda row: norm(acts_BTF[row]))
 
 
-def _along(after: AfterOf, directions_FU: Tensor) -> AfterOf:
-    return lambda row: after(row) @ directions_FU
+def _after(normed: Normed, directions_FU: Tensor | None) -> AfterOf:
+    def after(rows_E: NDArray[np.int64], units_E: NDArray[np.int64]) -> NDArray[np.float32]:
+        parts = []
+        for row, part in parts_of(rows_E):
+            units = torch.from_numpy(units_E[part]).to(normed(row).device)
+            columns_TE = normed(row) if directions_FU is None else normed(row) @ directions_FU
+            parts.append(columns_TE.index_select(1, units).numpy(force=True).T)
+        return np.concatenate(parts)
+
+    return after
 
 
-def _read(group: Group, acts_BTU: Tensor, block: Block, cluster_of: ClusterOf, after: AfterOf | None) -> None:
+def _take(group: Group, seen: Seen, cluster_of: ClusterOf, after: AfterOf | None) -> None:
     for gathered in group.gathered:
-        gather(gathered, acts_BTU, block, cluster_of, after)
-    if group.spread is not None:
-        for row in np.flatnonzero(block.rankable_BT.any(axis=1)):
-            count(group.spread, ranked_tokens(acts_BTU[row], block.rankable_BT[row]))
+        gather(gathered, seen, cluster_of, after)
+    if group.spread is not None and seen.least_RF is not None:
+        widen(group.spread, seen.least_RF, seen.greatest_RF)
+        for row in seen.rows_R.tolist():
+            count(group.spread, seen.ranked(row))
     if group.bands is not None:
-        sample(group.bands, acts_BTU, block, after)
+        sample(group.bands, seen, after)
 
 
 def settle_groups(groups: Sequence[Group], unfinished: int) -> None:

@@ -13,6 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from model_runner import exact_sum
+from model_runner.exact_sum import ExactSum, mean_and_variance, no_sum
 from model_runner.run_folder import MOMENTS
 
 LOWEST_OCTAVE, OCTAVES, PARTS = -40, 64, 4
@@ -29,8 +31,9 @@ class Spread:
 
     counts_HF: Tensor
     """int64. Row COUNTED + q: positive values of quarter q; row q: negative ones."""
-    sum_F: NDArray[np.float64]
-    squares_F: NDArray[np.float64]
+    sum_F: ExactSum
+    """Of each context's sum, which is a float32."""
+    squares_F: ExactSum
     least_F: NDArray[np.float32]
     greatest_F: NDArray[np.float32]
 
@@ -38,22 +41,34 @@ class Spread:
 def no_spread(units: int, device: torch.device) -> Spread:
     return Spread(
         counts_HF=torch.zeros(2 * COUNTED, units, dtype=torch.int64, device=device),
-        sum_F=np.zeros(units),
-        squares_F=np.zeros(units),
+        sum_F=no_sum(units),
+        squares_F=no_sum(units),
         least_F=np.full(units, np.inf, np.float32),
         greatest_F=np.full(units, -np.inf, np.float32),
     )
 
 
 def count(spread: Spread, acts_TF: Tensor) -> None:
-    """Add the float32 activations of some tokens."""
+    """Add the float32 activations of some tokens to everything but the extremes."""
     places_TF = _places(acts_TF)
     ones = torch.ones((), dtype=torch.int64, device=places_TF.device).expand(places_TF.shape)
     spread.counts_HF.scatter_add_(0, places_TF, ones)
-    spread.sum_F += acts_TF.sum(dim=0).numpy(force=True)
-    spread.squares_F += acts_TF.square().sum(dim=0).numpy(force=True)
-    np.fmin(spread.least_F, acts_TF.amin(dim=0).numpy(force=True), out=spread.least_F)
-    np.fmax(spread.greatest_F, acts_TF.amax(dim=0).numpy(force=True), out=spread.greatest_F)
+    exact_sum.add(spread.sum_F, acts_TF.sum(dim=0).numpy(force=True))
+    exact_sum.add(spread.squares_F, acts_TF.square().sum(dim=0).numpy(force=True))
+
+
+def widen(spread: Spread, least_RF: NDArray[np.float32], greatest_RF: NDArray[np.float32]) -> None:
+    """Let the extremes of some contexts into those of all. A NaN changes nothing."""
+    np.fmin(spread.least_F, np.fmin.reduce(least_RF, axis=0), out=spread.least_F)
+    np.fmax(spread.greatest_F, np.fmax.reduce(greatest_RF, axis=0), out=spread.greatest_F)
+
+
+def merge(spread: Spread, other: Spread) -> None:
+    """Add what was counted over other contexts: the same as if it had been counted here."""
+    spread.counts_HF += other.counts_HF
+    exact_sum.merge(spread.sum_F, other.sum_F)
+    exact_sum.merge(spread.squares_F, other.squares_F)
+    widen(spread, other.least_F[None], other.greatest_F[None])
 
 
 def _places(acts_TF: Tensor) -> Tensor:
@@ -79,13 +94,12 @@ def histogram(spread: Spread) -> NDArray[np.int64]:
 
 
 def moments(spread: Spread) -> NDArray[np.void]:
-    """A row of MOMENTS for each unit. The variance is that of the tokens seen, not an estimate."""
+    """A row of MOMENTS for each unit. Mean and variance of a unit that was not finite are NaN."""
     counts_FB = histogram(spread)
     tokens_F = counts_FB.sum(axis=1)
-    mean_F = spread.sum_F / tokens_F
     rows_F = np.zeros(len(counts_FB), MOMENTS)
     rows_F["tokens"], rows_F["least"], rows_F["greatest"] = tokens_F, spread.least_F, spread.greatest_F
-    rows_F["mean"] = mean_F
-    rows_F["variance"] = np.maximum(spread.squares_F / tokens_F - mean_F**2, 0)
+    # All units saw the same tokens.
+    rows_F["mean"], rows_F["variance"] = mean_and_variance(spread.sum_F, spread.squares_F, int(tokens_F[0]))
     rows_F["density"] = counts_FB[:, SIDE + 1 :].sum(axis=1) / tokens_F
     return rows_F

@@ -3,7 +3,8 @@
 # Shape suffixes: B batch, T tokens, F hidden units, V vocabulary.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Self
+from contextvars import ContextVar
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +23,8 @@ class ForeignModel:
     def __init__(self, model: nn.Module, hidden: Hidden) -> None:
         self.network = model.eval().requires_grad_(False)
         self.hidden = hidden
+        for down in hidden.downs:
+            down.register_forward_pre_hook(_catch)
 
     @property
     def norms(self) -> Sequence[After | None]:
@@ -49,25 +52,39 @@ class ForeignModel:
         """
         downs = self.hidden.downs[:layers]
         caught: list[Tensor] = []
-        with _catching(downs, caught), suppress(_Enough):
+        with _catching(Catch(downs[-1], caught)), suppress(_Enough):
             self.network(tokens_BT, use_cache=False)
         while caught:
             # OPT's layers work on all tokens of a batch in one row.
             yield caught.pop(0).reshape(*tokens_BT.shape, -1)
 
 
-@contextmanager
-def _catching(downs: Sequence[nn.Module], caught: list[Tensor]) -> Iterator[None]:
-    """Keep what each projection is given, in order, and stop at the last of them."""
+class Catch(NamedTuple):
+    """What one pass through a model is to keep."""
 
-    def catch(module: nn.Module, given: tuple[Any, ...]) -> None:
-        caught.append(given[0])
-        if module is downs[-1]:
+    last: nn.Module
+    """The projection at which the pass stops."""
+    caught: list[Tensor]
+    """What the projections were given, in order."""
+
+
+CATCH: ContextVar[Catch | None] = ContextVar("catch", default=None)
+"""Of the thread that asks: several may put tokens through one model at once."""
+
+
+def _catch(module: nn.Module, given: tuple[Any, ...]) -> None:
+    """Before each projection. Changes nothing, and outside of `_catching` does nothing."""
+    catch = CATCH.get()
+    if catch is not None:
+        catch.caught.append(given[0])
+        if module is catch.last:
             raise _Enough
 
-    handles = [down.register_forward_pre_hook(catch) for down in downs]
+
+@contextmanager
+def _catching(catch: Catch) -> Iterator[None]:
+    before = CATCH.set(catch)
     try:
         yield
     finally:
-        for handle in handles:
-            handle.remove()
+        CATCH.reset(before)

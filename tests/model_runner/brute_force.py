@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from model_runner.capture import Gathered, gather, nothing_gathered
+from model_runner.capture import Gathered, gather, look, nothing_gathered
 from model_runner.contexts import Block
 from model_runner.top import EMPTY, TopLists
 from model_runner.waiting import settle
@@ -74,7 +74,7 @@ def stream(documents: Sequence[MadeDocument], window: int, rows: int, kept: int,
     clusters = {document.number: document.cluster_T for document in documents}
     gathered = nothing_gathered(documents[0].acts_TF.shape[1], kept, window, 1)
     for block, acts_BTF in blocks_of(documents, window, rows):
-        gather(gathered, acts_BTF, block, lambda document, at_E: clusters[document][at_E])
+        gather(gathered, look(acts_BTF, block), lambda document, at_E: clusters[document][at_E])
         if often:
             settle(gathered.waiting, gathered.lists, block.unfinished)
     settle(gathered.waiting, gathered.lists, -1)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from model_runner import bands as sampling
 from model_runner.banded import BANDS, band_edges, band_octaves, cut
 from model_runner.bands import CONTEXT_BITS, OCTAVES, Bands, no_bands, octaves, sample, settle_bands
+from model_runner.capture import look
 from model_runner.contexts import Block
 from model_runner.top import EMPTY, merge
 
@@ -37,7 +38,8 @@ def _sampled(
     bands = no_bands(acts_CTU.shape[2], KEPT, WINDOW, 1)
     for at in range(0, len(acts_CTU), rows):
         part = acts_CTU[at : at + rows]
-        sample(bands, torch.from_numpy(part), _block(part, first + at, lengths[at : at + rows]), None)
+        block = _block(part, first + at, lengths[at : at + rows])
+        sample(bands, look(torch.from_numpy(part), block), None)
     settle_bands(bands)
     return bands
 

@@ -144,7 +144,7 @@ def test_collecting_twice_gives_the_same_bytes_and_the_second_time_reads(
     first = collect(checkpoint, corpus, tmp_path / "a" / "run", CONFIG)
     collect(checkpoint, corpus, tmp_path / "b" / "run", CONFIG)
     assert _files(tmp_path / "a" / "run") == _files(tmp_path / "b" / "run")
-    monkeypatch.setattr(collecting, "read_block", None)
+    monkeypatch.setattr(collecting, "read_blocks", None)
     assert collect(checkpoint, corpus, tmp_path / "a" / "run", CONFIG) == first
 
 
@@ -357,11 +357,11 @@ from model_runner.collect_config import CollectConfig
 from model_runner.corpus.store import open_corpus
 
 collect.SAVE_SECONDS = 0.0
-read_block = collect.read_block
+read_layer = collect.read_layer
 def slowly(*arguments):
-    read_block(*arguments)
-    time.sleep(0.05)
-collect.read_block = slowly
+    read_layer(*arguments)
+    time.sleep(0.02)
+collect.read_layer = slowly
 model, corpus, out = map(Path, sys.argv[1:])
 collect.collect(load_checkpoint(model), open_corpus(corpus), out, CollectConfig(kept=5, block=3))
 """
@@ -399,9 +399,10 @@ def _begin(
     blocks: int,
     config: CollectConfig = CONFIG,
 ) -> None:
-    """Collect `blocks` blocks with a state after each, then stop."""
+    """Collect `blocks` blocks with a state after each, then stop in the middle of the next."""
     monkeypatch.setattr(collecting, "SAVE_SECONDS", -1.0)
-    real, left = collecting.read_block, [blocks]
+    real, layers = collecting.read_layer, len(checkpoint.model.norms)
+    left = [blocks * layers + layers - 1]
 
     def stopping(*arguments: object) -> None:
         if not left[0]:
@@ -409,10 +410,10 @@ def _begin(
         left[0] -= 1
         real(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(collecting, "read_block", stopping)
+    monkeypatch.setattr(collecting, "read_layer", stopping)
     with pytest.raises(Stop):
         collect(checkpoint, corpus, folder, config)
-    monkeypatch.setattr(collecting, "read_block", real)
+    monkeypatch.setattr(collecting, "read_layer", real)
 
 
 @pytest.mark.parametrize("config", [CONFIG, COMPLETE], ids=["top", "complete"])

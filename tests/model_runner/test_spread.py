@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_runner.spread import count, edges, histogram, moments, no_spread
+from model_runner.spread import count, edges, histogram, moments, no_spread, widen
 
 floats = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
@@ -33,8 +33,9 @@ def test_edges_ascend_and_stand_at_quarters_of_octaves() -> None:
 
 def test_moments() -> None:
     spread = no_spread(2, torch.device("cpu"))
-    count(spread, torch.tensor([[1.0, 0.0], [3.0, 0.0]]))
-    count(spread, torch.tensor([[-2.0, 0.0], [6.0, 0.0]]))
+    for acts in ([[1.0, 0.0], [3.0, 0.0]], [[-2.0, 0.0], [6.0, 0.0]]):
+        count(spread, torch.tensor(acts))
+        widen(spread, np.array(acts, np.float32), np.array(acts, np.float32))
     first, second = moments(spread)
     assert first.item() == pytest.approx((4, 2.0, 8.5, 0.75, -2.0, 6.0))
     assert second.item() == (4, 0.0, 0.0, 0.0, 0.0, 0.0)
