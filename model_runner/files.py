@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,12 @@ def write_atomically(file: Path, content: bytes) -> None:
             os.fsync(stream.fileno())
         beside.replace(file)
     except OSError as error:
-        raise RunnerError(f"{file} could not be written: {error.strerror}. What was there before is kept.") from error
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise RunnerError(
+            f"{file} could not be written: {error.strerror}. What was there before is kept. "
+            "Make room or choose another folder, and run it again."
+        ) from error
 
 
 def make_folder(folder: Path) -> None:

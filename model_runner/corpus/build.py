@@ -77,7 +77,8 @@ def _tokenizer(config: BuildConfig, texts: Path, rows: NDArray[np.void], folder:
         tokenizer = bpe.load_tokenizer(config.tokenizer)
     else:
         tokenizer = bpe.train_tokenizer(_learned_from(texts, rows), config.vocabulary)
-    tokenizer.save(str(folder / store.TOKENIZER))
+    # Not the library's own `save`, whose failures have no type.
+    (folder / store.TOKENIZER).write_text(tokenizer.to_str(pretty=True), encoding="utf-8")
     flat, offsets = bpe.flatten(bpe.token_bytes(tokenizer))
     np.save(folder / store.TOKEN_BYTES, flat)
     np.save(folder / store.TOKEN_OFFSETS, offsets)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from model_runner.corpus.store import INFO
 from model_runner.errors import RunnerError
+from model_runner.files import make_folder
 
 
 @contextmanager
@@ -15,19 +16,38 @@ def appearing(out: Path, replace: bool) -> Iterator[Path]:
     """A hidden folder beside `out` to build in, renamed to `out` when the block ends well, else removed.
 
     Killed in the middle, it leaves the hidden folder, which the next build clears. Raises RunnerError when
-    `out` is there (and is not a corpus to replace) or when another build of it is under way.
+    `out` is there (and is not a corpus to replace), when another build of it is under way, and when it cannot be
+    written: the disk is full, or the folder is read-only.
     """
-    _refuse_to_overwrite(out, replace)
-    out.parent.mkdir(parents=True, exist_ok=True)
+    with _written_or_said(out):
+        make_folder(out.parent)
+        with _only_builder(out.parent / f".{out.name}.lock", out):
+            _put_back(out)
+            _refuse_to_overwrite(out, replace)
+            yield from _built(out)
+
+
+def _built(out: Path) -> Iterator[Path]:
     unfinished = out.parent / f".{out.name}.unfinished"
-    with _only_builder(out.parent / f".{out.name}.lock", out):
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir()
+    try:
+        yield unfinished
+        _put_in_place(unfinished, out)
+    finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-        unfinished.mkdir()
-        try:
-            yield unfinished
-            _put_in_place(unfinished, out)
-        finally:
-            shutil.rmtree(unfinished, ignore_errors=True)
+
+
+@contextmanager
+def _written_or_said(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        raise RunnerError(
+            f"{out} could not be built: {error.strerror or error}{where}. Nothing is left of it, and what was there "
+            "before is kept. Make room or choose another --out, and run it again."
+        ) from error
 
 
 def _refuse_to_overwrite(out: Path, replace: bool) -> None:
@@ -52,8 +72,18 @@ def _only_builder(lock: Path, out: Path) -> Iterator[None]:
             lock.unlink(missing_ok=True)
 
 
+def _put_back(out: Path) -> None:
+    """The corpus that a build was about to replace when it was killed between two renames."""
+    if _old(out).exists() and not out.exists():
+        _old(out).rename(out)
+
+
+def _old(out: Path) -> Path:
+    return out.parent / f".{out.name}.old"
+
+
 def _put_in_place(unfinished: Path, out: Path) -> None:
-    old = out.parent / f".{out.name}.old"
+    old = _old(out)
     shutil.rmtree(old, ignore_errors=True)
     if out.exists():
         out.rename(old)

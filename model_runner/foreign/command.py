@@ -1,12 +1,13 @@
 """What `glance-runner import` and `glance-runner export` do."""
 
 import argparse
+import shutil
 import sys
 from pathlib import Path
 
 from model_runner.checkpoint import TRAIN, load_checkpoint
 from model_runner.errors import RunnerError
-from model_runner.files import read_json
+from model_runner.files import make_folder, read_json
 from model_runner.foreign.hub import find_folder
 from model_runner.foreign.lens import export_lens, import_lens
 from model_runner.foreign.lens_config import CONFIG, is_lens_config
@@ -37,11 +38,23 @@ def run_import(options: argparse.Namespace) -> None:
 def import_model(source: str, out: Path, wishes: Wishes) -> Subject:
     """Import a model in TransformerLens's layout, a Hugging Face model, or a GGUF file, into a new folder.
 
-    Raises RunnerError when `out` holds a model already, and for whatever cannot be imported.
+    Raises RunnerError when `out` holds a model already or cannot be written, and for whatever cannot be imported; a
+    folder that was made for it is removed again.
     """
     for name in (TRAIN, FOREIGN):
         if (out / name).exists():
             raise RunnerError(f"{out} holds a model already ({name}). Choose another --out.")
+    new = not out.exists()
+    make_folder(out)
+    try:
+        return _import(source, out, wishes)
+    except RunnerError:
+        if new:
+            shutil.rmtree(out, ignore_errors=True)
+        raise
+
+
+def _import(source: str, out: Path, wishes: Wishes) -> Subject:
     if source.endswith(".gguf"):
         return _import_gguf(source, out, wishes)
     folder = find_folder(source)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from model_runner.errors import RunnerError
-from model_runner.files import make_folder
 from model_runner.foreign.condition import condition_of
 from model_runner.foreign.down import Hidden
 from model_runner.foreign.fitting import refuse_broken_model, refuse_odd_types
@@ -58,7 +57,6 @@ def import_huggingface(source: str, folder: Path, gguf_file: str | None, out: Pa
     refuse_broken_model(folder, model.network)
     tokenizer = load_tokenizer(wishes.tokenizer) if wishes.tokenizer else load_model_tokenizer(folder, gguf_file)
     config = config_of(model)
-    make_folder(out)
     record = ForeignRecord(
         source=source,
         folder=str(folder),

@@ -34,7 +34,6 @@ def import_lens(source: str, folder: Path, out: Path, wishes: Wishes) -> Checkpo
     weights = weights_from_state(read_state(file), config, file)
     model = Transformer(config)
     load_weights(model, weights, file)
-    make_folder(out)
     tokenizer = load_tokenizer(wishes.tokenizer or _tokenizer(folder))
     digest = keep_tokenizer(tokenizer, out, config.vocab_size)
     record = TrainRecord(
