@@ -1,6 +1,7 @@
 from app.models.act import Amendment, EarlyOpening, UnblindingRequest
 from app.models.administrator import Administrator, BrowserSession, OwnRater
 from app.models.base import Base
+from app.models.draft import Draft, DraftState
 from app.models.event import Event
 from app.models.item import Item, ItemContent, ItemKey, ItemKind, OpenedItem, Phase, Placement, Seat
 from app.models.machine import CallOutcome, MachineCall, MachineRater, MachineVerdict, SealedRules
@@ -19,6 +20,8 @@ __all__ = [
     "BrowserSession",
     "CallOutcome",
     "CheckAnswer",
+    "Draft",
+    "DraftState",
     "EarlyOpening",
     "Event",
     "Guess",

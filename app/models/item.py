@@ -76,6 +76,8 @@ class OpenedItem(Base):
     salt: Mapped[str] = mapped_column(String(64))
     order: Mapped[list[int] | None] = mapped_column(JSON(none_as_null=True))
     """Of a check: which of the neuron's held-out snippets stood where."""
+    shading: Mapped[str] = mapped_column(String(8), default="level", server_default="level")
+    """By what its activations were shaded: level or rank."""
 
 
 class Seat(Base):

@@ -8,6 +8,7 @@ from app.errors import AppError, Conflict, Invalid
 from app.models import Administrator, Arm, OpenedItem, Study, StudyState, UnblindingRequest
 from app.settings import Settings
 from app.studies import two_persons
+from app.studies.draw import LEVEL
 from app.studies.opening import Opened, open_study
 from app.studies.queries import count_verdicts, locked_study, verdicts_digest
 from app.studies.reasons import checked_reason
@@ -131,6 +132,7 @@ def _write_opened(session: Session, study: Study, opened: Opened) -> None:
                 "layer": key["layer"],
                 "index": key["number"],
                 "salt": key["salt"],
+                "shading": key.get("shading", LEVEL),
             }
             for item_id, key in opened.items.items()
         ],

@@ -145,3 +145,14 @@ def test_the_key_must_be_the_one_that_sealed(session: Session, settings: Setting
 def test_before_unblinding_nothing_says_which_item_is_which(session: Session, closed: Study) -> None:
     assert session.scalars(select(func.count()).select_from(OpenedItem)).one() == 0
     assert session.get_one(Study, closed.id).secret is None
+
+
+def test_unblinding_says_which_items_were_shaded_by_rank(
+    client: TestClient, session: Session, settings: Settings
+) -> None:
+    study = make_study(session, settings, rank_shaded_per_arm=2)
+    sign_in(client, session)
+    client.post(f"/studies/{study.code}/close")
+    assert client.post(f"/studies/{study.code}/unblind", data=GOOD).status_code == 303
+    shadings = session.scalars(select(OpenedItem.shading).join(Item).where(Item.study_id == study.id)).all()
+    assert sorted(shadings) == ["level"] * 8 + ["rank"] * 4
