@@ -12,7 +12,7 @@ from typing import get_args
 from pydantic import ValidationError
 from sqlalchemy.exc import OperationalError
 
-from app import commands, design_commands
+from app import acts_commands, commands, design_commands
 from app.design_commands import NUMBERS
 from app.errors import AppError
 from app.studies.asked import TEMPLATES
@@ -59,6 +59,7 @@ def parser() -> Parser:
     ):
         _named(_command(add, name, what, do))
     _unblind(add)
+    _open_item(add)
     _files(add)
     return parser
 
@@ -114,6 +115,11 @@ def _study(add: "argparse._SubParsersAction[Parser]") -> None:
     create.add_argument("--snippet-choice", choices=get_args(SnippetChoice), help="which snippets (top)")
     create.add_argument("--simulated", action="store_true", help="its raters are programs")
     create.add_argument("--pilot", action="store_true", help="a trial that is never counted")
+    amend = _named(_command(group, "amend", "write an amended plan down beside the sealed one", acts_commands.amend))
+    amend.add_argument(
+        "--set", action="append", required=True, metavar="FIELD=VALUE", help="what the plan says instead"
+    )
+    amend.add_argument("--reason", required=True)
     template = _command(group, "template", "write a study.toml to begin with", design_commands.template)
     template.add_argument("template", nargs="?", choices=sorted(TEMPLATES), default="first", help="which one (first)")
     _named(_command(group, "file", "write the study.toml of a study", design_commands.study_file))
@@ -133,6 +139,16 @@ def _unblind(add: "argparse._SubParsersAction[Parser]") -> None:
     unblind.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
 
 
+def _open_item(add: "argparse._SubParsersAction[Parser]") -> None:
+    opening = _command(
+        add, "open-item", "open one item in an emergency; the study stays blind", acts_commands.open_item
+    )
+    _named(opening).add_argument("item", metavar="ITEM", help="the item's code, as the downloads give it")
+    opening.add_argument("--administrator", required=True, metavar="NAME", help="who does it")
+    opening.add_argument("--reason", required=True)
+    opening.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
+
+
 def _files(add: "argparse._SubParsersAction[Parser]") -> None:
     report = _named(_command(add, "report", "write the report of an unblinded study", commands.report))
     report.add_argument("--out", type=Path, required=True, metavar="FOLDER")
@@ -144,7 +160,12 @@ def _files(add: "argparse._SubParsersAction[Parser]") -> None:
     )
     back.add_argument("export", type=Path, metavar="EXPORT", help="the export's folder or its .zip")
     verify = _command(add, "verify", "check an exported study's seal and log, without a database", commands.verify)
-    verify.add_argument("export", type=Path, metavar="EXPORT", help="its folder, its .zip or its seal.json")
+    verify.add_argument(
+        "export",
+        type=Path,
+        metavar="EXPORT",
+        help="its folder, its .zip or seal.json; or the file of one item opened early",
+    )
 
 
 if __name__ == "__main__":

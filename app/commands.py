@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session, selectinload
 from app import clock
 from app.db import open_engine, transaction
 from app.errors import Conflict, Invalid, NotFound
-from app.models import Administrator, Study
+from app.models import Administrator, Study, StudyState
 from app.settings import Settings, get_settings
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def close(options: Options) -> None:
     from app.studies.actions import close_study
 
     with writing() as (session, _):
-        study = close_study(session, find_study(session, options.study).code, _shell())
+        study = close_study(session, find_study(session, options.study).code, shell())
     say(f"“{study.name}” is closed. It stays blind until it is unblinded.")
 
 
@@ -210,11 +210,11 @@ def reopen(options: Options) -> None:
     from app.studies.actions import reopen_study
 
     with writing() as (session, _):
-        study = reopen_study(session, find_study(session, options.study).code, _shell())
+        study = reopen_study(session, find_study(session, options.study).code, shell())
     say(f"“{study.name}” is open again.")
 
 
-def _shell() -> Administrator:
+def shell() -> Administrator:
     """Who has a shell on the server may manage studies; the log says that it was done from there."""
     return Administrator(name=ACTOR, may_manage=True, may_unblind=False)
 
@@ -229,11 +229,14 @@ def unblind(options: Options) -> None:
             study = find_study(session, options.study)
         typed = study.name if options.password_stdin else input(f"Type the name of the study ({study.name}): ")
         password = read_password(options)
-        actions.unblind(
+        state = actions.unblind(
             transactions, settings, study.code, options.administrator,
             password=password, typed_name=typed, reason=options.reason,
         )  # fmt: skip
-    say(f"“{study.name}” is unblinded.")
+    if state is StudyState.UNBLINDED:
+        say(f"“{study.name}” is unblinded.")
+    else:
+        say(f"It takes two: somebody else who may unblind “{study.name}” has to do the same within a day.")
 
 
 # ---- files --------------------------------------------------------------------------------------

@@ -6,8 +6,11 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.models import Arm, Item, OpenedItem, Study, StudyState
+from app.models import Amendment, Arm, Item, OpenedItem, Study, StudyState
 from app.reports.formats import moment
+from app.studies.early import Opened as OpenedEarly
+from app.studies.early import opened_early
+from app.studies.plans import amendments
 from app.studies.records import record_of
 
 FORMAT = 1
@@ -23,7 +26,31 @@ def seal_file(session: Session, study: Study) -> dict[str, Any]:
         "plan_digest": study.plan_digest,
         "log": {"head": study.log_head, "lines": study.log_lines},
     }
-    return found | _opened(session, study) if study.state == StudyState.UNBLINDED else found
+    unblinded = study.state == StudyState.UNBLINDED
+    found |= _acts(session, study, unblinded=unblinded)
+    return found | _opened(session, study) if unblinded else found
+
+
+def _acts(session: Session, study: Study, *, unblinded: bool) -> dict[str, Any]:
+    """Amendments, and items opened early. While the study is blind only that there are some, and digests.
+
+    A study that has none of them has nothing here, so that its export is what it was before there were any.
+    """
+    made, opened = amendments(session, study), opened_early(session, study)
+    told = {"amendments": [_amendment(one, unblinded) for one in made]} if made else {}
+    if opened and unblinded:
+        return told | {"opened_early": [_opening(one) for one in opened]}
+    return told | ({"opened_early": len(opened)} if opened else {})
+
+
+def _amendment(one: Amendment, unblinded: bool) -> dict[str, Any]:
+    public = {"number": one.number, "at": moment(one.at), "plan_digest": one.plan_digest}
+    return public | {"by": one.actor, "reason": one.reason, "plan": one.plan} if unblinded else public
+
+
+def _opening(one: OpenedEarly) -> dict[str, Any]:
+    opening = one.opening
+    return {"at": moment(opening.at), "by": opening.actor, "reason": opening.reason, "item": opening.key}
 
 
 def _opened(session: Session, study: Study) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def pending(session: Session, study: Study) -> UnblindingRequest | None:
 def ask(session: Session, study: Study, administrator: Administrator, reason: str) -> UnblindingRequest:
     """Write down that the first person wants the study unblinded. One that nobody confirmed in time is replaced."""
     session.execute(delete(UnblindingRequest).where(UnblindingRequest.study_id == study.id))
-    request = UnblindingRequest(study_id=study.id, actor=administrator.name, reason=reason)
+    request = UnblindingRequest(study_id=study.id, at=clock.now(), actor=administrator.name, reason=reason)
     session.add(request)
     log.append(session, study.id, administrator.name, "unblinding asked for", reason=digest(reason))
     return request

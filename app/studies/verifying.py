@@ -10,7 +10,8 @@ from typing import Any
 
 from app.errors import AppError, Invalid
 from app.log import FIRST, line_hash
-from app.studies.seal import Record, broken, broken_by, digest
+from app.studies.proof import Step, root_by
+from app.studies.seal import Record, broken, broken_by, digest, leaf
 
 SEAL, EVENTS = "seal.json", "events.json"
 
@@ -29,10 +30,15 @@ class Verified:
 
 
 def verify_export(path: Path) -> Verified:
-    """Check the seal and the log of an export: a folder, a zip, or seal.json alone. Raises Invalid if there is none."""
+    """Check the seal and the log of an export: a folder, a zip, or seal.json alone; or one item that was opened early.
+
+    Raises Invalid if there is neither.
+    """
     files = _read(path)
     seal = files[SEAL]
     found = Verified()
+    if "path" in seal:
+        return _one_item(seal, found)
     if "record" not in seal:
         found.good.append(f"The study is still blind; its seal is {seal['root']}.")
         found.good.append("What was sealed can be checked once it is unblinded.")
@@ -43,8 +49,13 @@ def verify_export(path: Path) -> Verified:
     found.note("The published secret draws this allocation and no other", _redrawn(seal["secret"], record))
     found.note("The plan is the one that was fixed", _same(seal["plan_digest"], digest(record.plan), "plan"))
     found.note(f"{len(seal['items'])} items are what their leaves say", _items(seal["items"], seal["secret"], record))
-    if EVENTS in files:
-        lines = files[EVENTS]["rows"]
+    lines = files[EVENTS]["rows"] if EVENTS in files else None
+    if amended := seal.get("amendments", []):
+        found.note(f"The plan was amended, {len(amended)} times", _amended(amended, lines))
+    if opened := seal.get("opened_early", []):
+        found.note(f"{len(opened)} items were opened early, and are what was sealed", _early(opened, record, lines))
+    if lines is not None:
+        found.note("No amendment and no early opening is kept back", _kept_back(seal, lines))
         found.note(f"The log is whole: {len(lines)} lines", broken_log(lines, seal["log"]["head"]))
         found.note("The log begins with this seal", _sealed_first(lines, record.root))
     return found
@@ -105,16 +116,72 @@ def _same(shown: str, computed: str, what: str) -> list[str]:
 def _items(items: list[dict[str, Any]], secret: str, record: Record) -> list[str]:
     """Whether what the export says of each item is what the secret draws."""
     from app.studies.design import Design
-    from app.studies.draw import draw
+    from app.studies.whole_draw import draw_again
 
     names = [arm["name"] for arm in record.arms]
     drawn = {
         item.code: (names[item.unit.arm], item.unit.kind, item.unit.layer, item.unit.number, item.salt)
-        for item in draw(bytes.fromhex(secret), Design.of(record.design), [arm["offer"] for arm in record.arms]).items
+        for item in draw_again(bytes.fromhex(secret), Design.of(record.design), record.arms).items
     }
     said = {i["code"]: (i["arm"], i["unit_kind"], i["layer"], i["index"], i["salt"]) for i in items}
     wrong = sorted(code for code in {*drawn, *said} if drawn.get(code) != said.get(code))
     return [f"Item {code} is not what was drawn." for code in wrong[:5]]
+
+
+def _one_item(opened: dict[str, Any], found: Verified) -> Verified:
+    """An item that was opened early, without the rest: its leaf, and the way from there to the seal."""
+    try:
+        code, its_leaf = str(opened["item"]["code"]), leaf(opened["item"])
+        path = [Step(step["side"], step["hash"]) for step in opened["path"]]
+        wrong = [] if its_leaf == opened["leaf"] else [f"Item {code} is not what its leaf says."]
+        found.note(f"Item {code} is what its leaf says", wrong)
+        root = root_by(its_leaf, path)
+        missed = (
+            [] if root == opened["root"] else [f"The leaf leads to {root}, and the seal shown is {opened['root']}."]
+        )
+        found.note(f"The leaf leads to the seal {opened['root']}", missed)
+    except (KeyError, TypeError, ValueError) as error:
+        raise Invalid(f"The opened item was not understood: {error}.") from None
+    if not found.faults:
+        found.good.append("Compare this seal with the one that you were shown.")
+    return found
+
+
+def _logged(lines: list[dict[str, Any]], what: str) -> list[dict[str, Any]]:
+    return [json.loads(line["detail"]) for line in lines if line["what"] == what]
+
+
+def _amended(amended: list[dict[str, Any]], lines: list[dict[str, Any]] | None) -> list[str]:
+    """Amendments whose plan is not what their digest says, or not what the log says."""
+    logged = {detail["number"]: detail["plan"] for detail in _logged(lines or [], "plan amended")}
+    faults = []
+    for one in amended:
+        found = digest(one["plan"])
+        if found != one["plan_digest"] or (lines is not None and logged.get(one["number"]) != found):
+            faults.append(f"Amendment {one['number']} is not the one that was written down.")
+    return faults
+
+
+def _early(opened: list[dict[str, Any]], record: Record, lines: list[dict[str, Any]] | None) -> list[str]:
+    """Items opened early whose leaf is not the sealed one, or not the one in the log."""
+    logged = {detail["item"]: detail["leaf"] for detail in _logged(lines or [], "item opened early")}
+    faults = []
+    for one in opened:
+        code, its_leaf = one["item"]["code"], leaf(one["item"])
+        if record.leaves.get(code) != its_leaf or (lines is not None and logged.get(code) != its_leaf):
+            faults.append(f"Item {code}, opened early, is not what was sealed.")
+    return faults
+
+
+def _kept_back(seal: dict[str, Any], lines: list[dict[str, Any]]) -> list[str]:
+    told = {one["number"] for one in seal.get("amendments", [])}
+    opened = {one["item"]["code"] for one in seal.get("opened_early", [])}
+    amendments = [d["number"] for d in _logged(lines, "plan amended") if d["number"] not in told]
+    items = [d["item"] for d in _logged(lines, "item opened early") if d["item"] not in opened]
+    return [
+        *(f"The log has an amendment {number}, and the export does not." for number in amendments),
+        *(f"The log says that item {code} was opened early, and the export does not." for code in items),
+    ]
 
 
 def _sealed_first(lines: list[dict[str, Any]], root: str) -> list[str]:
