@@ -33,8 +33,11 @@ def parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _command(commands, "corpus", "text into a tokenized corpus folder", _corpus_options, _corpus)
     _command(commands, "train", "one model, from a config and a corpus to a checkpoint", _train_options, _train)
-    _command(commands, "evaluate", "held-out loss and bits per byte, with standard errors", _evaluate_options, _evaluate)
+    _command(
+        commands, "evaluate", "held-out loss and bits per byte, with standard errors", _evaluate_options, _evaluate
+    )
     _command(commands, "swap", "a SoLU + LN checkpoint between its two forms", _swap_options, _swap)
+    _command(commands, "scaling", "which size of a baseline other arms are worth", _scaling_options, _scaling)
     _command(commands, "collect", "what excites each neuron of a checkpoint most", _collect_options, _collect)
     _command(commands, "rules", "the simplest rule for each neuron of a run", _rules_options, _rules)
     _command(commands, "import", "somebody else's model, so that it can be collected", _import_options, _import)
@@ -86,6 +89,7 @@ def _train_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--validate-every", type=int, help="steps between held-out losses (default: the config's)")
     parser.add_argument("--threads", type=int, help="threads that compute (default: every core)")
     parser.add_argument("--bf16", action="store_true", help="multiply matrices in bfloat16")
+    parser.add_argument("--device", default="cpu", help="where it trains: cpu, cuda, cuda:1 (default: cpu)")
 
 
 def _train(options: Options) -> None:
@@ -120,6 +124,24 @@ def _swap(options: Options) -> None:
     from model_runner.train_command import run_swap
 
     run_swap(options)
+
+
+def _scaling_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("checkpoints", nargs="+", type=Path, help="checkpoint folders, evaluated with --save")
+    parser.add_argument(
+        "--baseline", default="gelu", help="the arm whose law is fitted, of 4 sizes or more (default: gelu)"
+    )
+    parser.add_argument(
+        "--law", choices=["floor", "plain"], help="its form (default: floor from 5 sizes on, else plain)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the intervals' draws (default: 0)")
+    parser.add_argument("--out", type=Path, required=True, help="the folder for figures and data")
+
+
+def _scaling(options: Options) -> None:
+    from model_runner.scaling.command import run
+
+    run(options)
 
 
 def _collect_options(parser: argparse.ArgumentParser) -> None:
