@@ -24,15 +24,15 @@ def measure() -> Outcome:
     corpus = some_corpus(TOKENS)
     contexts = cut_contexts(corpus, first_documents(corpus, corpus.in_split("collect"), TOKENS), 256, BLOCK)
     models = {arm: untrained(arm, corpus.info.vocab_size) for arm in ARMS}
-    rounds = [{arm: timed_pass(model, contexts) for arm, model in models.items()} for _ in range(ROUNDS)]
-    ratios = {arm: statistics.median(each[arm].ratio for each in rounds) for arm in ARMS}
-    bare = {arm: statistics.median(each[arm].bare for each in rounds) for arm in ARMS}
+    rounds = {arm: [timed_pass(model, contexts) for _ in range(ROUNDS)] for arm, model in models.items()}
+    ratios = {arm: statistics.median(each.ratio for each in passes) for arm, passes in rounds.items()}
     tokens = int(corpus.documents["length"][contexts.documents_N].sum())
+    bare = {arm: statistics.median(each.bare.clock for each in passes) for arm, passes in rounds.items()}
     detail = {
         "ratios": {arm: round(value, 4) for arm, value in ratios.items()},
         "bare_tokens_per_second": {arm: round(tokens / seconds) for arm, seconds in bare.items()},
         "tokens": tokens,
-        "rounds": [{arm: round(each[arm].ratio, 4) for arm in ARMS} for each in rounds],
+        "rounds": {arm: [{"ratio": round(each.ratio, 4), **each.detail} for each in rounds[arm]] for arm in ARMS},
         "threads": torch.get_num_threads(),
     }
     ratio = max(ratios.values())

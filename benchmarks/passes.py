@@ -4,9 +4,12 @@ The bare forward gets all that collecting has: blocks of the same shape, made be
 workers. A second bare forward, one block after another on all threads, is timed beside it for comparison.
 """
 
+import statistics
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import torch
 
@@ -20,18 +23,39 @@ from model_runner.model import Transformer
 KEPT, TURN = 20, 48
 
 
+class Seconds(NamedTuple):
+    """On the clock, and of the processor: all threads together, whoever else takes the cores away."""
+
+    clock: float = 0.0
+    processor: float = 0.0
+
+    def plus(self, other: "Seconds") -> "Seconds":
+        return Seconds(self.clock + other.clock, self.processor + other.processor)
+
+
 @dataclass
-class Seconds:
-    bare: float = 0.0
-    collecting: float = 0.0
-    bare_in_a_row: float = 0.0
-    """Only of every fourth turn, and so in proportion."""
-    turns: list[float] = field(default_factory=list)
-    """The ratio of each turn."""
+class Pass:
+    """What a pass took."""
+
+    bare: Seconds = Seconds()
+    collecting: Seconds = Seconds()
+    turns: list[tuple[Seconds, Seconds]] = field(default_factory=list)
+    """Bare and collecting, of each turn."""
+    in_a_row: list[float] = field(default_factory=list)
+    """How many times as long the bare forward took in a row, in every fourth turn."""
 
     @property
     def ratio(self) -> float:
-        return self.collecting / self.bare
+        """On the clock, over the whole pass."""
+        return self.collecting.clock / self.bare.clock
+
+    @property
+    def detail(self) -> dict[str, float]:
+        return {
+            "median_of_turns": round(statistics.median(mine.clock / bare.clock for bare, mine in self.turns), 4),
+            "processor": round(self.collecting.processor / self.bare.processor, 4),
+            "bare_in_a_row": round(statistics.median(self.in_a_row), 4),
+        }
 
 
 def settings_for(contexts: Contexts, complete: bool) -> CollectSettings:
@@ -50,42 +74,45 @@ def settings_for(contexts: Contexts, complete: bool) -> CollectSettings:
     )
 
 
-def timed_pass(model: Transformer, contexts: Contexts, complete: bool = False) -> Seconds:
+def timed_pass(model: Transformer, contexts: Contexts, complete: bool = False) -> Pass:
     """All of them, over all blocks. Who goes first changes, since the second finds the tokens in the cache."""
     groups = new_groups(model, model.config.hidden, settings_for(contexts, complete))
-    seconds, rows = Seconds(), 0.0
+    done = Pass()
     for turn, first in enumerate(range(0, contexts.blocks, TURN)):
         numbers = range(first, min(first + TURN, contexts.blocks))
         blocks = [contexts.block(number) for number in numbers]
-        bare = bare_seconds(model, blocks) if turn % 2 else 0.0
-        collecting = _collecting_seconds(model, contexts, numbers, groups)
-        bare = bare or bare_seconds(model, blocks)
+        works = [lambda: bare_forward(model, blocks), lambda: _collect(model, contexts, numbers, groups)]  # noqa: B023
+        bare, collecting = _both(works, turn % 2 == 0)
+        done.bare, done.collecting = done.bare.plus(bare), done.collecting.plus(collecting)
+        done.turns.append((bare, collecting))
         if turn % 4 == 0:
-            rows += bare
-            seconds.bare_in_a_row += _bare_seconds_in_a_row(model, blocks)
-        seconds.bare, seconds.collecting = seconds.bare + bare, seconds.collecting + collecting
-        seconds.turns.append(collecting / bare)
-    started = time.perf_counter()
-    settle_groups(groups, -1)
-    seconds.collecting += time.perf_counter() - started
-    seconds.bare_in_a_row *= seconds.bare / rows
-    return seconds
+            done.in_a_row.append(timed(lambda: _bare_in_a_row(model, blocks)).clock / bare.clock)  # noqa: B023
+    done.collecting = done.collecting.plus(timed(lambda: settle_groups(groups, -1)))
+    return done
 
 
-def bare_seconds(model: Transformer, blocks: list[Block]) -> float:
-    started = time.perf_counter()
+def _both(works: Sequence[Callable[[], None]], backwards: bool) -> list[Seconds]:
+    """Time both, the second first when it is its turn."""
+    taken = [timed(work) for work in (reversed(works) if backwards else works)]
+    return taken[::-1] if backwards else taken
+
+
+def timed(work: Callable[[], object]) -> Seconds:
+    clock, processor = time.perf_counter(), time.process_time()
+    work()
+    return Seconds(time.perf_counter() - clock, time.process_time() - processor)
+
+
+def bare_forward(model: Transformer, blocks: Sequence[Block]) -> None:
     workers = torch.get_num_threads()
     with one_thread_a_block(), ThreadPoolExecutor(workers) as pool:
         for _ in pool.map(lambda block: _forward(model, block), blocks):
             pass
-    return time.perf_counter() - started
 
 
-def _bare_seconds_in_a_row(model: Transformer, blocks: list[Block]) -> float:
-    started = time.perf_counter()
+def _bare_in_a_row(model: Transformer, blocks: Sequence[Block]) -> None:
     for block in blocks:
         _forward(model, block)
-    return time.perf_counter() - started
 
 
 @torch.inference_mode()
@@ -94,9 +121,7 @@ def _forward(model: Transformer, block: Block) -> None:
         pass
 
 
-def _collecting_seconds(model: Transformer, contexts: Contexts, numbers: range, groups: list[Group]) -> float:
-    started = time.perf_counter()
+def _collect(model: Transformer, contexts: Contexts, numbers: range, groups: list[Group]) -> None:
     take = taking(model, groups, contexts.corpus)
     for _ in read_blocks(model, contexts, numbers, take, is_due=lambda: False):
         pass
-    return time.perf_counter() - started

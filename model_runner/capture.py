@@ -19,8 +19,8 @@ from model_runner.waiting import Waiting, empty_waiting, reserve, settle, window
 ClusterOf = Callable[[int, NDArray[np.int64]], NDArray[np.int64]]
 """The near-duplicate cluster of each of these positions of a document."""
 
-AfterOf = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float32]]
-"""What the post-activation LayerNorm makes of some (contexts of the block, units): (E, tokens)."""
+AfterOf = Callable[[NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]], NDArray[np.float32]]
+"""What the post-activation LayerNorm makes of activations (E, tokens), those of a context of the block and a unit."""
 
 
 @dataclass
@@ -109,7 +109,7 @@ def gather(gathered: Gathered, seen: Seen, cluster_of: ClusterOf, after: AfterOf
     gathered.finite_F &= np.isfinite(best_RF).all(axis=0)
     _watch_constant(gathered, seen)
     documents_R = seen.block.document_B[seen.rows_R]
-    passes_RF = _passes(gathered.lists, best_RF, documents_R)
+    passes_RF = _passes(gathered.lists, best_RF, documents_R) & _best_of_document(best_RF, documents_R)
     for first, last in _fitting(gathered, documents_R, passes_RF.sum(axis=1)):
         rows_E, units_E = np.nonzero(passes_RF[first:last])
         if not len(rows_E):
@@ -152,6 +152,16 @@ def _passes(lists: TopLists, best_BF: NDArray[np.float32], document_B: NDArray[n
     return passes_BF
 
 
+def _best_of_document(best_RF: NDArray[np.float32], document_R: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which contexts reach what their documents do in this block: no other can be its document's candidate."""
+    first_R = np.append(True, document_R[1:] != document_R[:-1])
+    if first_R.all():
+        return np.ones(best_RF.shape, np.bool_)
+    document_DF = np.maximum.reduceat(best_RF, np.flatnonzero(first_R), axis=0)
+    is_best_RF: NDArray[np.bool_] = best_RF == document_DF[np.cumsum(first_R) - 1]
+    return is_best_RF
+
+
 def _watch_constant(gathered: Gathered, seen: Seen) -> None:
     """Only units that have been constant so far are looked at: all in the first context, hardly any later."""
     if np.isnan(gathered.first_F).all():
@@ -179,12 +189,12 @@ def _fill(
     copy_windows(windows_ESW, seen.acts_BTF, after, rows_E, found.unit_E)
     peaks_EW = (windows_ESW[:, 0] == sign * found.value_E[:, None]) & block.rankable_BT[rows_E]
     found.peak_E[:] = peaks_EW.argmax(axis=1)
-    for row, part in parts_of(rows_E):
+    for row, part in _parts_of(rows_E):
         positions_E = found.start_E[part] + found.peak_E[part] - 1
         found.cluster_E[part] = cluster_of(int(block.document_B[row]), positions_E)
 
 
-def parts_of(rows_E: NDArray[np.int64]) -> Iterator[tuple[int, slice]]:
+def _parts_of(rows_E: NDArray[np.int64]) -> Iterator[tuple[int, slice]]:
     """Each context and where its candidates are, in candidates that are ordered by context."""
     rows, firsts = np.unique(rows_E, return_index=True)
     ends = pairwise([*firsts.tolist(), len(rows_E)])
@@ -208,4 +218,4 @@ def copy_windows(
         rows, units = (torch.from_numpy(numbers).to(acts_BTF.device) for numbers in (rows_E, units_E))
         windows_ESW[:, 0] = acts_BTF.transpose(1, 2)[rows, units].numpy(force=True)
     if after is not None:
-        windows_ESW[:, 1] = after(rows_E, units_E)
+        windows_ESW[:, 1] = after(windows_ESW[:, 0], rows_E, units_E)

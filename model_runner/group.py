@@ -1,7 +1,7 @@
 """Units that are read together: a layer's neurons, or the random directions among them."""
 
 # Shape suffixes: B contexts of a block, T tokens of a context, F neurons of a layer, U units of a group.
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from model_runner.bands import Bands, no_bands, sample, settle_bands
-from model_runner.capture import AfterOf, ClusterOf, Gathered, Seen, gather, look, nothing_gathered, parts_of
+from model_runner.capture import AfterOf, ClusterOf, Gathered, Seen, gather, look, nothing_gathered
 from model_runner.collect_config import CollectSettings
 from model_runner.contexts import Block
 from model_runner.directions import random_directions
@@ -19,9 +19,6 @@ from model_runner.run_folder import KINDS
 from model_runner.spread import Spread, count, no_spread, widen
 from model_runner.subject import After, Reader
 from model_runner.waiting import settle
-
-Normed = Callable[[int], Tensor]
-"""What the post-activation LayerNorm makes of one context of the block."""
 
 BAND_KEPT = 5
 """Contexts sampled from each octave, and so shown of each band."""
@@ -94,26 +91,38 @@ def read_layer(
     groups: Sequence[Group], acts_BTF: Tensor, block: Block, cluster_of: ClusterOf, norm: After | None
 ) -> None:
     """Let the groups of one layer see its float32 activations of a block."""
-    normed = None if norm is None else _normed(norm, acts_BTF)
     for group in groups:
         acts_BTU = acts_BTF if group.directions_FU is None else acts_BTF @ group.directions_FU
-        after = None if normed is None else _after(normed, group.directions_FU)
+        after = None if norm is None else _after(norm, acts_BTF, group.directions_FU)
         _take(group, look(acts_BTU, block, least=group.lowest is not None), cluster_of, after)
 
 
-def _normed(norm: After, acts_BTF: Tensor) -> Normed:
-    """Each context is normed once, by whoever asks first."""
-    return cache(lambda row: norm(acts_BTF[row]))
+def _after(norm: After, acts_BTF: Tensor, directions_FU: Tensor | None) -> AfterOf:
+    return _neurons_after(norm, acts_BTF) if directions_FU is None else _directions_after(norm, acts_BTF, directions_FU)
 
 
-def _after(normed: Normed, directions_FU: Tensor | None) -> AfterOf:
-    def after(rows_E: NDArray[np.int64], units_E: NDArray[np.int64]) -> NDArray[np.float32]:
-        parts = []
-        for row, part in parts_of(rows_E):
-            units = torch.from_numpy(units_E[part]).to(normed(row).device)
-            columns_TE = normed(row) if directions_FU is None else normed(row) @ directions_FU
-            parts.append(columns_TE.index_select(1, units).numpy(force=True).T)
-        return np.concatenate(parts)
+def _neurons_after(norm: After, acts_BTF: Tensor) -> AfterOf:
+    """Only what is asked for is worked out."""
+    moments = cache(lambda: norm.moments(acts_BTF))
+
+    def after(
+        acts_ET: NDArray[np.float32], rows_E: NDArray[np.int64], units_E: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        acts, rows, units = (torch.from_numpy(array).to(acts_BTF.device) for array in (acts_ET, rows_E, units_E))
+        return norm.at(acts, moments(), rows, units).numpy(force=True)
+
+    return after
+
+
+def _directions_after(norm: After, acts_BTF: Tensor, directions_FU: Tensor) -> AfterOf:
+    """Each context is normed once, by whoever asks first, since a direction needs all its neurons."""
+    along = cache(lambda row: (norm(acts_BTF[row]) @ directions_FU).numpy(force=True))
+
+    def after(
+        acts_ET: NDArray[np.float32], rows_E: NDArray[np.int64], units_E: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        del acts_ET
+        return np.stack([along(row)[:, unit] for row, unit in zip(rows_E.tolist(), units_E.tolist(), strict=True)])
 
     return after
 

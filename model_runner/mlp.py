@@ -146,3 +146,19 @@ class BlockNorm(nn.Module):
         x_BTNG = blocked(x_BTF, self.n_blocks)
         normed_BTNG = functional.layer_norm(x_BTNG, x_BTNG.shape[-1:], eps=NORM_EPS)
         return normed_BTNG.flatten(-2) * self.weight + self.bias
+
+    def moments(self, x_BTF: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and inverse deviation (batch, tokens, blocks) of each block of neurons at each token."""
+        x_BTNG = blocked(x_BTF, self.n_blocks)
+        mean_BTN = x_BTNG.mean(dim=-1)
+        squares_BTN = torch.linalg.vector_norm(x_BTNG, dim=-1).square() / x_BTNG.shape[-1]
+        return mean_BTN, (squares_BTN - mean_BTN.square()).clamp_(min=0).add_(NORM_EPS).rsqrt_()
+
+    def at(self, x_ET: Tensor, moments: tuple[Tensor, Tensor], rows_E: Tensor, units_E: Tensor) -> Tensor:
+        """What `forward` makes of single neurons (E, tokens) in rows of a batch with these moments.
+
+        It may differ in the last bits, since another formula gives the variance.
+        """
+        blocks_E = units_E // (len(self.weight) // self.n_blocks)
+        mean_ET, inverse_ET = (moment_BTN.transpose(1, 2)[rows_E, blocks_E] for moment_BTN in moments)
+        return (x_ET - mean_ET) * inverse_ET * self.weight[units_E, None] + self.bias[units_E, None]

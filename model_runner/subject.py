@@ -1,7 +1,7 @@
 """A model whose neurons are read, wherever it comes from: what collecting and serving need of it."""
 
-# Shape suffixes: B batch, T tokens, F neurons of a layer.
-from collections.abc import Callable, Iterator, Sequence
+# Shape suffixes: B batch, T tokens, F neurons of a layer, N blocks of them, E entries.
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self
@@ -9,8 +9,18 @@ from typing import Protocol, Self
 import torch
 from torch import Tensor
 
-After = Callable[[Tensor], Tensor]
-"""What the post-activation LayerNorm makes of activations (…, neurons)."""
+
+class After(Protocol):
+    """The post-activation LayerNorm."""
+
+    def __call__(self, acts: Tensor, /) -> Tensor:
+        """What it makes of activations (…, neurons)."""
+
+    def moments(self, acts_BTF: Tensor, /) -> tuple[Tensor, Tensor]:
+        """The means and inverse deviations (batch, tokens, blocks) that it takes away and multiplies with."""
+
+    def at(self, acts_ET: Tensor, moments: tuple[Tensor, Tensor], rows_E: Tensor, units_E: Tensor, /) -> Tensor:
+        """What it makes of single neurons' activations (E, tokens), each in a row of that batch."""
 
 
 class Reader(Protocol):

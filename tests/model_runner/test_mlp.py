@@ -103,3 +103,16 @@ def test_the_norm_comes_after_the_activation_that_is_read(name: str) -> None:
     # Scaling what enters a LayerNorm does not change what leaves it, apart from eps.
     torch.testing.assert_close(mlp.write(acts_F * 1e3), mlp.write(acts_F * 1e4), atol=1e-4, rtol=1e-3)
     assert not torch.allclose(acts_F.mean(), torch.tensor(0.0), atol=1e-6)
+
+
+@pytest.mark.parametrize("n_blocks", [1, 4])
+def test_the_norm_of_single_neurons_is_that_of_all(n_blocks: int) -> None:
+    generator = torch.Generator().manual_seed(0)
+    norm = BlockNorm(32, n_blocks)
+    with torch.no_grad():
+        norm.weight.normal_(generator=generator)
+        norm.bias.normal_(generator=generator)
+        x_BTF = torch.randn(3, 5, 32, generator=generator) * 4 + 1
+        rows_E, units_E = torch.tensor([0, 2, 2, 1]), torch.tensor([0, 31, 8, 7])
+        single_ET = norm.at(x_BTF[rows_E, :, units_E], norm.moments(x_BTF), rows_E, units_E)
+        torch.testing.assert_close(single_ET, norm(x_BTF)[rows_E, :, units_E], rtol=1e-4, atol=1e-5)
