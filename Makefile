@@ -30,7 +30,7 @@ check: .venv/test  ## Style, types, directions of imports, migrations, templates
 format: .venv/test  ## Lay the code out as `make check` wants it
 	@$(BIN)/ruff check --fix-only . && $(BIN)/ruff format .
 
-bench: .venv/test  ## Measure, as ratios in one interleaved run, one JSON object a line (ONLY=name for one)
+bench: .venv/bench  ## Measure, as ratios in one interleaved run, one JSON object a line (ONLY=name for one)
 	@$(BIN)/python -m benchmarks $(ONLY)
 
 clean:  ## Remove what can be made again: the environment and caches; never var/, where studies lie
@@ -49,6 +49,11 @@ clean:  ## Remove what can be made again: the environment and caches; never var/
 	@echo "Installing the pinned dependencies, and what the tests need, into .venv (once)" >&2
 	@$(INSTALL) -e '.[runner,report,hf,eval,test,check]' >&2
 	@touch $@ .venv/demo
+
+.venv/bench: .venv/test pyproject.toml constraints.txt
+	@echo "Installing what the benchmarks measure against into .venv (once)" >&2
+	@$(INSTALL) -e '.[runner,report,hf,eval,test,check,peers]' >&2
+	@touch $@
 
 .PHONY: packages
 packages:

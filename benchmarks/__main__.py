@@ -1,4 +1,4 @@
-"""`python -m benchmarks [ONLY=name]`: one JSON line a benchmark; 1 is returned when a target is missed."""
+"""`python -m benchmarks [ONLY=name]`: a JSON line a benchmark; 1 is returned for a missed target, 2 for what lacks."""
 
 import sys
 from collections.abc import Callable
@@ -9,6 +9,7 @@ from benchmarks import (
     collect_memory,
     collect_smollm2,
     collect_vs_bare,
+    collect_vs_transformerlens,
     coverage,
     open_neuron,
     page_vs_bare,
@@ -16,10 +17,12 @@ from benchmarks import (
     rating_vs_pearmut,
 )
 from benchmarks.outcome import Outcome
+from model_runner.errors import RunnerError
 
 BENCHMARKS: dict[str, Callable[[], Outcome]] = {
     collect_vs_bare.NAME: collect_vs_bare.measure,
     collect_all_vs_bare.NAME: collect_all_vs_bare.measure,
+    collect_vs_transformerlens.NAME: collect_vs_transformerlens.measure,
     collect_memory.NAME: collect_memory.measure,
     collect_smollm2.NAME: collect_smollm2.measure,
     open_neuron.NAME: open_neuron.measure,
@@ -41,7 +44,11 @@ def main(arguments: list[str]) -> int:
         return 2
     outcomes = []
     for name in wanted or BENCHMARKS:
-        outcomes.append(BENCHMARKS[name]())
+        try:
+            outcomes.append(BENCHMARKS[name]())
+        except RunnerError as error:
+            sys.stderr.write(f"{name} could not be measured: {error}\n")
+            return 2
         sys.stdout.write(outcomes[-1].line() + "\n")
         sys.stdout.flush()
     return 0 if all(outcome.ok for outcome in outcomes) else 1

@@ -1,7 +1,7 @@
 """Collecting 50,000 tokens over all 46,080 gated units of SmolLM2-135M, against the bare pass up to them.
 
-Blocks of the same tokens go through both in turns, in a process of their own; the peak of its memory is that
-of collecting, since the kernel's mark is set back when the model has been loaded.
+The same blocks go through both in turns, in a process of their own; the peak of its memory is that of collecting,
+since the kernel's mark is set back when the model has been loaded.
 """
 
 import json
@@ -14,12 +14,13 @@ from typing import Any
 
 import torch
 
+from benchmarks.memory import PEAK, RESIDENT, forget_peak, memory_kib
 from benchmarks.outcome import Outcome
+from benchmarks.passes import bare_seconds, collecting_seconds
 from benchmarks.smollm2 import FOLDER, completion, smollm2, smollm2_corpus
-from model_runner.collect import read_block
 from model_runner.collect_config import CollectConfig, CollectSettings, settle_config
 from model_runner.collected import write_collected
-from model_runner.contexts import Block, cut_contexts, first_documents
+from model_runner.contexts import cut_contexts, first_documents
 from model_runner.corpus.store import Corpus
 from model_runner.foreign.huggingface import Foreign
 from model_runner.group import new_groups, settle_groups
@@ -27,6 +28,8 @@ from model_runner.run_folder import open_run
 
 NAME, TARGET = "collect-smollm2", 1.25
 TOKENS, UNITS = 50_000, 46_080
+TURN = 4
+"""Blocks that go through one and then through the other."""
 PROMPT, WANTED = "The capital of France is", " Paris"
 
 
@@ -46,10 +49,10 @@ def _collect_and_say() -> None:
     said: dict[str, Any] = {"completes": completion(foreign, FOLDER, PROMPT)}
     settings = settle_config(CollectConfig(tokens=TOKENS), foreign, corpus)
     with tempfile.TemporaryDirectory() as folder:
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-        before = _memory("VmRSS")
+        forget_peak()
+        before = memory_kib(RESIDENT)
         said |= _timed(foreign, corpus, settings, Path(folder, "run"))
-        said |= {"peak_mib": round(_memory("VmHWM") / 1024), "before_mib": round(before / 1024)}
+        said |= {"peak_mib": round(memory_kib(PEAK) / 1024), "before_mib": round(before / 1024)}
     sys.stdout.write(json.dumps(said) + "\n")
 
 
@@ -58,13 +61,12 @@ def _timed(foreign: Foreign, corpus: Corpus, settings: CollectSettings, folder: 
     contexts = cut_contexts(corpus, documents_N, settings.window, settings.block)
     groups = new_groups(foreign.model, foreign.about.hidden, settings)
     bare, collecting, tokens = 0.0, 0.0, 0
-    for number in range(contexts.blocks):
-        block = contexts.block(number)
-        tokens += block.tokens
-        bare += _bare(foreign, block)
-        started = time.perf_counter()
-        read_block(foreign.model, block, groups, corpus)
-        collecting += time.perf_counter() - started
+    for first in range(0, contexts.blocks, TURN):
+        numbers = range(first, min(first + TURN, contexts.blocks))
+        blocks = [contexts.block(number) for number in numbers]
+        tokens += sum(block.tokens for block in blocks)
+        bare += bare_seconds(foreign.model, blocks)
+        collecting += collecting_seconds(foreign.model, contexts, numbers, groups)
     started = time.perf_counter()
     settle_groups(groups, -1)
     write_collected(foreign, corpus, folder, settings, documents_N, groups)
@@ -79,20 +81,6 @@ def _timed(foreign: Foreign, corpus: Corpus, settings: CollectSettings, folder: 
         "threads": torch.get_num_threads(),
         "run_folder_mib": round(sum(path.stat().st_size for path in folder.iterdir()) / 2**20),
     }
-
-
-@torch.inference_mode()
-def _bare(foreign: Foreign, block: Block) -> float:
-    started = time.perf_counter()
-    for _ in foreign.model.activations(torch.from_numpy(block.tokens_BT)):
-        pass
-    return time.perf_counter() - started
-
-
-def _memory(name: str) -> int:
-    """A line of the kernel's account of this process, in KiB."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return int(next(line.split()[1] for line in status.splitlines() if line.startswith(name)))
 
 
 if __name__ == "__main__":

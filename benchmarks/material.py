@@ -43,9 +43,10 @@ def _source(parts: list[str]) -> tuple[Source, ...]:
     return (Source(name="made-up words", version="1", licence="CC0-1.0", parts=tuple(parts)),)
 
 
-def untrained(mlp: MLPName, vocab_size: int, width: int = 256, layers: int = 1) -> Transformer:
+def untrained(mlp: MLPName, vocab_size: int, width: int = 256, layers: int = 1, context: int = 256) -> Transformer:
     """A model whose attention already writes, so that a token's activations depend on its context."""
-    model = new_model(ModelConfig(vocab_size=vocab_size, width=width, layers=layers, mlp=mlp), seed=0)
+    config = ModelConfig(vocab_size=vocab_size, width=width, layers=layers, context=context, mlp=mlp)
+    model = new_model(config, seed=0)
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for name, weight in model.named_parameters():
@@ -63,8 +64,8 @@ class Untrained:
     digest: str = "untrained"
 
 
-def untrained_subject(mlp: MLPName, corpus: Corpus) -> Untrained:
-    model = untrained(mlp, corpus.info.vocab_size)
+def untrained_subject(mlp: MLPName, corpus: Corpus, width: int = 256, layers: int = 1, context: int = 256) -> Untrained:
+    model = untrained(mlp, corpus.info.vocab_size, width, layers, context)
     about = About(
         condition=mlp,
         size=model.config.non_embedding_parameters,

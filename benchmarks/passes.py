@@ -26,19 +26,22 @@ KEPT, TURN = 20, 48
 class Seconds(NamedTuple):
     """On the clock, and of the processor: all threads together, whoever else takes the cores away."""
 
-    clock: float = 0.0
-    processor: float = 0.0
+    clock: float
+    processor: float
 
     def plus(self, other: "Seconds") -> "Seconds":
         return Seconds(self.clock + other.clock, self.processor + other.processor)
+
+
+NOTHING = Seconds(0.0, 0.0)
 
 
 @dataclass
 class Pass:
     """What a pass took."""
 
-    bare: Seconds = Seconds()
-    collecting: Seconds = Seconds()
+    bare: Seconds = NOTHING
+    collecting: Seconds = NOTHING
     turns: list[tuple[Seconds, Seconds]] = field(default_factory=list)
     """Bare and collecting, of each turn."""
     in_a_row: list[float] = field(default_factory=list)
