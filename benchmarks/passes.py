@@ -19,6 +19,7 @@ from model_runner.collect_config import CollectSettings
 from model_runner.contexts import Block, Contexts
 from model_runner.group import Group, new_groups, settle_groups
 from model_runner.model import Transformer
+from model_runner.subject import Reader
 
 KEPT, TURN = 20, 48
 
@@ -106,25 +107,33 @@ def timed(work: Callable[[], object]) -> Seconds:
     return Seconds(time.perf_counter() - clock, time.process_time() - processor)
 
 
-def bare_forward(model: Transformer, blocks: Sequence[Block]) -> None:
+def bare_seconds(model: Reader, blocks: Sequence[Block]) -> float:
+    return timed(lambda: bare_forward(model, blocks)).clock
+
+
+def collecting_seconds(model: Reader, contexts: Contexts, numbers: range, groups: Sequence[Group]) -> float:
+    return timed(lambda: _collect(model, contexts, numbers, groups)).clock
+
+
+def bare_forward(model: Reader, blocks: Sequence[Block]) -> None:
     workers = torch.get_num_threads()
     with one_thread_a_block(), ThreadPoolExecutor(workers) as pool:
         for _ in pool.map(lambda block: _forward(model, block), blocks):
             pass
 
 
-def _bare_in_a_row(model: Transformer, blocks: Sequence[Block]) -> None:
+def _bare_in_a_row(model: Reader, blocks: Sequence[Block]) -> None:
     for block in blocks:
         _forward(model, block)
 
 
 @torch.inference_mode()
-def _forward(model: Transformer, block: Block) -> None:
-    for _ in model.activations(torch.from_numpy(block.tokens_BT)):
+def _forward(model: Reader, block: Block) -> None:
+    for _ in model.activations(torch.from_numpy(block.tokens_BT).to(model.device)):
         pass
 
 
-def _collect(model: Transformer, contexts: Contexts, numbers: range, groups: list[Group]) -> None:
+def _collect(model: Reader, contexts: Contexts, numbers: range, groups: Sequence[Group]) -> None:
     take = taking(model, groups, contexts.corpus)
     for _ in read_blocks(model, contexts, numbers, take, is_due=lambda: False):
         pass
