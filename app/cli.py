@@ -12,7 +12,7 @@ from typing import get_args
 from pydantic import ValidationError
 from sqlalchemy.exc import OperationalError
 
-from app import acts_commands, commands, design_commands
+from app import acts_commands, commands, design_commands, machine_commands
 from app.design_commands import NUMBERS
 from app.errors import AppError
 from app.studies.asked import TEMPLATES
@@ -60,6 +60,8 @@ def parser() -> Parser:
         _named(_command(add, name, what, do))
     _unblind(add)
     _open_item(add)
+    machine = _command(add, "machine-rate", "let a model behind an endpoint rate", machine_commands.machine_rate)
+    machine_commands.add_options(_named(machine))
     _files(add)
     return parser
 

@@ -109,7 +109,7 @@ Kind: TypeAlias = Literal["token", "tokens", "pattern", "script", "previous", "p
 
 
 def kind_of(rule: Rule) -> Kind:
-    """What a rule is about: a token, one of several, a pattern, a script, the token before, a place, or two of these."""
+    """What it is about: a token, one of several, a pattern, a script, the token before, a place, or two of these."""
     match rule.clauses:
         case (Tokens((_,)),):
             return "token"

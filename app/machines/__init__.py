@@ -1,0 +1,1 @@
+"""Language models as raters: they are asked what people are asked, and kept apart from people everywhere."""
