@@ -43,17 +43,38 @@ def two_runs() -> tuple[Path, Path]:
 
 
 @cache
-def exchanged_runs() -> tuple[Path, Path]:
-    """The same snippets, and every label of an arm at the other one."""
+def phased_runs() -> tuple[Path, ...]:
+    """The two runs, and of each model a run for practice and one for the hypothesis check."""
     folder = Path(mkdtemp(prefix="glance-runs-"))
-    infos = [json.loads((run / "run.json").read_text()) for run in two_runs()]
-    for run, own, other in zip(two_runs(), infos, infos[::-1], strict=True):
+    others: list[Path] = []
+    for split in ("practice", "check"):
+        for name, shape, label in zip(("gelu", "solu_ln"), ((2, 32), (3, 24)), LABELS, strict=True):
+            others.append(folder / f"{name}-{split}")
+            make_run(others[-1], name, *shape, split=split, bands=split == "check", **label)
+    return (*two_runs(), *others)
+
+
+PHASES: dict[str, Any] = {"practice_items": 4, "check_snippets": 10, "guesses": 3}
+"""What a design asks for that has everything raters can meet before and after rating."""
+
+
+@cache
+def exchanged_runs(runs: tuple[Path, ...] = ()) -> tuple[Path, ...]:
+    """The same snippets, and every label of an arm at the other one."""
+    pairs = runs or two_runs()
+    return tuple(run for at in range(0, len(pairs), 2) for run in _exchanged(pairs[at : at + 2]))
+
+
+def _exchanged(pair: tuple[Path, ...]) -> tuple[Path, ...]:
+    folder = Path(mkdtemp(prefix="glance-runs-"))
+    infos = [json.loads((run / "run.json").read_text()) for run in pair]
+    for run, own, other in zip(pair, infos, infos[::-1], strict=True):
         copytree(run, folder / run.name)
         exchanged = own | {name: other[name] for name in ARM_LABELS}
         info = {name: value for name, value in exchanged.items() if name != "arrays"}
         exchanged["digest"] = run_digest(info, exchanged["arrays"])  # it stands for its labels too
         (folder / run.name / "run.json").write_text(json.dumps(exchanged))
-    return folder / "gelu", folder / "solu_ln"
+    return tuple(folder / run.name for run in pair)
 
 
 ARM_LABELS = (

@@ -5,7 +5,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form, Path, Request
 from fastapi.responses import Response
-from sqlalchemy.orm import Session
 
 from app.conditions import condition_name
 from app.db import ReadSession, WriteSession
@@ -114,7 +113,9 @@ def guess(
     )  # fmt: skip
 
 
-def _after(request: Request, session: Session, rater: Rater, phase: RaterPhase, act: Callable[[], None]) -> Response:
+def _after(
+    request: Request, session: ReadSession, rater: Rater, phase: RaterPhase, act: Callable[[], None]
+) -> Response:
     """Do it, and show what comes next; an old page leads to the current one, with a word about it."""
     try:
         act()
@@ -126,7 +127,7 @@ def _after(request: Request, session: Session, rater: Rater, phase: RaterPhase, 
 
 
 def _here(
-    request: Request, session: Session, rater: Rater, phase: RaterPhase, *, notice: str | None = None
+    request: Request, session: ReadSession, rater: Rater, phase: RaterPhase, *, notice: str | None = None
 ) -> Response:
     """The page of this phase, or the way to where the rater is."""
     if rater.phase is not phase:
@@ -158,7 +159,7 @@ def _state(page: queries.PhasePage) -> str:
     return "lesson" if isinstance(page, queries.PracticePage) and page.answer is not None else "item"
 
 
-PAGES: dict[RaterPhase, Callable[[Session, Rater], queries.PhasePage | None]] = {
+PAGES: dict[RaterPhase, Callable[[ReadSession, Rater], queries.PhasePage | None]] = {
     RaterPhase.PRACTICE: queries.practice_page,
     RaterPhase.CHECK: queries.check_page,
     RaterPhase.GUESSES: queries.guess_page,

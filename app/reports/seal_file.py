@@ -71,7 +71,8 @@ def _record(session: Session, study: Study) -> dict[str, Any]:
     """The fields of app.studies.seal.Record, always in the same order."""
     record = asdict(record_of(session, study))
     by_code = {name: dict(sorted(record[name].items())) for name in ("leaves", "contents")}
-    return record | by_code
+    lessons = dict(sorted(record.pop("lessons").items()))
+    return record | by_code | ({"lessons": lessons} if lessons else {})
 
 
 def _items(session: Session, study: Study) -> list[dict[str, Any]]:

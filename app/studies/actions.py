@@ -132,6 +132,7 @@ def _write_opened(session: Session, study: Study, opened: Opened) -> None:
                 "layer": key["layer"],
                 "index": key["number"],
                 "salt": key["salt"],
+                "order": key["order"] if key["kind"] == "check" else None,
                 "shading": key.get("shading", LEVEL),
             }
             for item_id, key in opened.items.items()

@@ -45,11 +45,7 @@ def create_study(
     session: Session, settings: Settings, *, name: str, frozen: Frozen, actor: str, pilot: bool = False
 ) -> Study:
     """Write the study down, sealed and open for raters."""
-    name = one_line(name, LONGEST_NAME)
-    if not name:
-        raise Invalid("A study needs a name.")
-    if session.scalars(select(Study.id).where(Study.name == name)).first() is not None:
-        raise Conflict(f"There is already a study named “{name}”. Choose another name.")
+    name = check_name(session, name)
     key = sealing_key(session, settings)
     study = _study(name, frozen, key, pilot)
     session.add(study)
@@ -64,6 +60,16 @@ def create_study(
         runs=sorted(arm.info.digest for arm in frozen.arms), **({"rules": rules} if rules else {}),
     )  # fmt: skip
     return study
+
+
+def check_name(session: Session, name: str) -> str:
+    """The name as it is kept. Raises Invalid where there is none, and Conflict where another study has it."""
+    name = one_line(name, LONGEST_NAME)
+    if not name:
+        raise Invalid("A study needs a name.")
+    if session.scalars(select(Study.id).where(Study.name == name)).first() is not None:
+        raise Conflict(f"There is already a study named “{name}”. Choose another name.")
+    return name
 
 
 def sealing_key(session: Session, settings: Settings) -> bytes:
@@ -108,7 +114,8 @@ def _arm(study_id: int, arm: Any, sealed: dict[str, Any]) -> Arm:
     return Arm(
         study_id=study_id, name=info.name, condition=info.condition, size=info.size, seed=info.seed,
         layers=info.layers, hidden=info.hidden, validation_loss=info.validation_loss, train_tokens=info.train_tokens,
-        run_path=str(arm.run.folder.resolve()), run_digest=info.digest, offer=sealed["offer"], other_runs=sealed.get("other_runs"),
+        run_path=str(arm.run.folder.resolve()), run_digest=info.digest, offer=sealed["offer"],
+        other_runs=sealed.get("other_runs"),
     )  # fmt: skip
 
 

@@ -101,7 +101,7 @@ class Secret:
 
 
 def draw(secret: bytes, design: Design, offers: Sequence[Offer]) -> Allocation:
-    """Draw the allocation of a study. The same arguments always give the same one.
+    """Draw what is rated in a study, for whom and in which order. The same arguments always give the same.
 
     Raises Invalid where a layer of an arm has too few neurons that can be shown.
     """
@@ -143,11 +143,11 @@ def _items_of_arm(
         for at in range(wanted, need, design.snippets):
             neurons = tuple(chosen[at : at + design.snippets])
             unit = Unit(arm, "mixed", layer, number)
-            yield _item(chance, design, "mixed", unit, neurons, design.verdicts_per_neuron)
+            yield drawn_item(chance, design, "mixed", unit, neurons, design.verdicts_per_neuron)
             number += 1
         for index in _choose_directions(chance, arm, layer, letters, directions[layer]):
             unit = Unit(arm, "direction", layer, index)
-            yield _item(chance, design, "direction", unit, (index,), design.verdicts_per_neuron)
+            yield drawn_item(chance, design, "direction", unit, (index,), design.verdicts_per_neuron)
 
 
 def _neurons(
@@ -162,10 +162,10 @@ def _neurons(
         capacity = design.overlap_capacity if place < overlap else design.verdicts_per_neuron
         shading = RANK if place in rank_shaded else LEVEL
         unit = Unit(arm, "neuron", layer, index)
-        item = _item(chance, design, "neuron", unit, (index,), capacity, shading=shading)
+        item = drawn_item(chance, design, "neuron", unit, (index,), capacity, shading=shading)
         yield item
         if place < repeats:
-            yield _item(chance, design, "repeat", unit, item.neurons, capacity, item.code, shading)
+            yield drawn_item(chance, design, "repeat", unit, item.neurons, capacity, item.code, shading)
 
 
 def _choose(chance: Secret, arm: int, layer: int, letters: str, need: int, replaced: list[Replaced]) -> list[int]:
@@ -197,7 +197,7 @@ def _choose_directions(chance: Secret, arm: int, layer: int, letters: str, need:
     return chance.shuffled(shown, "direction", arm, layer)[:need]
 
 
-def _item(
+def drawn_item(
     chance: Secret,
     design: Design,
     kind: str,
@@ -207,6 +207,7 @@ def _item(
     repeat_of: str | None = None,
     shading: str = LEVEL,
 ) -> DrawnItem:
+    """An item with everything about it that the secret decides."""
     name = (kind, *unit)
     order = list(range(design.snippets))
     if design.repeats_per_arm:  # then every item's, so that a repeat has the form of the others

@@ -1,17 +1,19 @@
 """Freezing: the draw is made, every item is rendered once, and all are padded to one length."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.rating.ranks import ranked
-from app.rating.shading import Fragments, pad, render_item
+from app.rating.shading import Fragments
 from app.reports.statistics.plan import Plan
 from app.studies.design import Design
-from app.studies.draw import RANK, Allocation, DrawnItem, draw
-from app.studies.importing import Arm, read_arms, snippets_of
+from app.studies.draw import Allocation, DrawnItem
+from app.studies.importing import Arm, read_arms
+from app.studies.other_runs import OtherRun, read_others
+from app.studies.rendering import padded, rendered
 from app.studies.seal import Record, content_digest, sealed
+from app.studies.whole_draw import draw_whole
 
 Watch = Callable[[Iterable[DrawnItem], int], Iterable[DrawnItem]]
 """Passes items on and shows how many of them are done."""
@@ -25,7 +27,7 @@ class Frozen:
     arms: list[Arm]
     allocation: Allocation
     fragments: dict[str, Fragments]
-    """By the item's code, all of one length."""
+    """By the item's code; those that stand in one place are of one length."""
     record: Record
     simulated: bool
 
@@ -39,16 +41,18 @@ def freeze(
 ) -> Frozen:
     """Read the runs, draw, render and seal. Touches no database. Raises Invalid where the runs do not fit."""
     arms = read_arms(folders, design)
-    allocation = draw(secret, design, [arm.offer for arm in arms])
-    fragments = _padded(
-        {
-            item.code: _render(arms[item.unit.arm], item, design)
-            for item in watch(allocation.items, len(allocation.items))
-        }
-    )
+    others = [read_others(arm, design) for arm in arms]
+    allocation = draw_whole(
+        secret, design, [arm.offer for arm in arms],
+        [{split: other.offer for split, other in of_arm.items()} for of_arm in others],
+    )  # fmt: skip
+    items = {item.code: rendered(arms, others, item, design) for item in watch(allocation.items, len(allocation.items))}
+    fragments = padded(allocation.items, {code: item.fragments for code, item in items.items()})
     contents = {code: content_digest(both.narrow, both.wide) for code, both in fragments.items()}
     plan = plan_for({arm.info.condition for arm in arms}, simulated=simulated)
-    record = sealed(design, plan, [arm.sealed() for arm in arms], contents, allocation, secret)
+    lessons = {code: item.lesson for code, item in items.items() if item.lesson}
+    sealed_arms = [_sealed(arm, of_arm) for arm, of_arm in zip(arms, others, strict=True)]
+    record = sealed(design, plan, sealed_arms, contents, allocation, secret, lessons)
     return Frozen(
         secret=secret, arms=arms, allocation=allocation, fragments=fragments, record=record, simulated=simulated
     )
@@ -60,14 +64,7 @@ def plan_for(conditions: set[str], *, simulated: bool) -> dict[str, Any]:
     return plan.as_dict()
 
 
-def _render(arm: Arm, item: DrawnItem, design: Design) -> Fragments:
-    snippets = snippets_of(arm, item, design, design.wide_tokens)
-    if item.shading == RANK:
-        snippets = ranked(snippets)
-    return render_item(snippets, design.tokens, design.wide_tokens)
-
-
-def _padded(fragments: dict[str, Fragments]) -> dict[str, Fragments]:
-    narrow = max(len(both.narrow) for both in fragments.values())
-    wide = max(len(both.wide) for both in fragments.values())
-    return {code: Fragments(pad(both.narrow, narrow), pad(both.wide, wide)) for code, both in fragments.items()}
+def _sealed(arm: Arm, others: Mapping[str, OtherRun]) -> dict[str, Any]:
+    """What the seal fixes about an arm."""
+    runs = {split: other.sealed() for split, other in sorted(others.items())}
+    return arm.sealed() | ({"other_runs": runs} if runs else {})

@@ -42,8 +42,7 @@ class Arm:
     def sealed(self) -> dict[str, Any]:
         """What the seal fixes about an arm."""
         info = self.info
-        others = {split: run.info.digest for split, run in sorted(self.others.items())}
-        return ({"other_runs": others} if others else {}) | {
+        return {
             "name": info.name,
             "condition": info.condition,
             "size": info.size,
@@ -53,9 +52,12 @@ class Arm:
         }
 
 
-def read_arms(folders: Sequence[Path], design: Design) -> list[Arm]:
-    """Open the runs of a study. Raises Invalid where they cannot be compared, and says what differs."""
-    opened = [_open(folder) for folder in folders]
+def read_arms(folders: Sequence[Path], design: Design, *, every_byte: bool = True) -> list[Arm]:
+    """Open the runs of a study. Raises Invalid where they cannot be compared, and says what differs.
+
+    Whoever seals a study compares every byte with the digests: the seal holds them, so they must be true.
+    """
+    opened = [_open(folder, every_byte) for folder in folders]
     runs = [run for run in opened if run.info.split not in OTHER_SPLITS]
     others = [run for run in opened if run.info.split in OTHER_SPLITS]
     infos = [run.info for run in runs]
@@ -102,9 +104,9 @@ def kept_of(run: Run, row: int, design: Design) -> list[Snippet] | None:
     )
 
 
-def _open(folder: Path) -> Run:
+def _open(folder: Path, every_byte: bool) -> Run:
     try:
-        return open_run(folder, every_byte=True)  # the seal holds the run's digest, so it must be true
+        return open_run(folder, every_byte=every_byte)
     except RunFolderError as error:
         raise Invalid(str(error)) from None
 
@@ -146,15 +148,15 @@ def _same_model(one: RunInfo, other: RunInfo) -> bool:
 
 
 def _arm(run: Run, others: Sequence[Run], design: Design) -> Arm:
-    rows = {kind: _rows(run, kind) for kind in KINDS}
-    offer = _letters(run, rows["neuron"], design)
+    rows = {kind: rows_of(run, kind) for kind in KINDS}
+    offer = letters_of(run, rows["neuron"], design)
     if design.directions_per_arm:
-        directions = _letters(run, rows["direction"], design)
+        directions = letters_of(run, rows["direction"], design)
         offer = [f"{neurons}{OF_DIRECTIONS}{more}" for neurons, more in zip(offer, directions, strict=True)]
     return Arm(run, offer, rows, {other.info.split: other for other in others})
 
 
-def _rows(run: Run, kind: str) -> NDArray[np.intp]:
+def rows_of(run: Run, kind: str) -> NDArray[np.intp]:
     """Where each unit of the kind stands among the run's units, by layer and index; -1 where there is none."""
     at = np.flatnonzero(run.units["kind"] == KINDS.index(kind))
     rows = np.full((run.info.layers, run.info.hidden if kind == "neuron" else run.info.directions), -1, np.intp)
@@ -162,7 +164,7 @@ def _rows(run: Run, kind: str) -> NDArray[np.intp]:
     return rows
 
 
-def _letters(run: Run, rows: NDArray[np.intp], design: Design) -> list[str]:
+def letters_of(run: Run, rows: NDArray[np.intp], design: Design) -> list[str]:
     """A string a layer, a letter a unit."""
     states = np.array([LETTERS[state] for state in STATES])[run.units["state"]]
     few = (states == SHOWN) & (run.units["snippets"] < spectrum.sections(design)[spectrum.TOP])

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.models import Arm, Item, ItemKey, Placement, Seat, Study
+from app.models import Arm, Item, ItemKey, Lesson, Placement, Seat, Study
 from app.studies.seal import Record
 
 ARM_FIELDS = ("name", "condition", "size", "seed", "run_digest", "offer")
@@ -22,13 +22,27 @@ def record_of(session: Session, study: Study) -> Record:
     return Record(
         design=study.design,
         plan=study.plan,
-        arms=[{name: getattr(arm, name) for name in ARM_FIELDS} for arm in arms],
+        arms=[_arm(arm) for arm in arms],
         leaves={row.code: row.leaf for row in items},
         contents={row.code: row.content_digest for row in items},
         seats=_seats(session, study),
         parts=study.sealed_parts,
         root=study.seal_root,
+        lessons=_lessons(session, study),
     )
+
+
+def _arm(arm: Arm) -> dict[str, Any]:
+    others = {"other_runs": arm.other_runs} if arm.other_runs else {}
+    return {name: getattr(arm, name) for name in ARM_FIELDS} | others
+
+
+def _lessons(session: Session, study: Study) -> dict[str, Any]:
+    statement = select(Item.code, Lesson).join(Lesson, Lesson.item_id == Item.id).where(Item.study_id == study.id)
+    return {
+        code: {"verdict": lesson.verdict.value, "text": lesson.text, "covered": lesson.covered}
+        for code, lesson in session.execute(statement)
+    }
 
 
 def _seats(session: Session, study: Study) -> list[dict[str, Any]]:

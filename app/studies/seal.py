@@ -10,11 +10,12 @@ import hashlib
 import hmac
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from app.studies.design import Design
-from app.studies.draw import LEVEL, Allocation, DrawnItem, draw
+from app.studies.draw import LEVEL, Allocation, DrawnItem
+from app.studies.whole_draw import draw_again
 
 
 def canonical(value: Any) -> bytes:
@@ -91,6 +92,8 @@ class Record:
     """number, share and codes of each."""
     parts: dict[str, str]
     root: str
+    lessons: dict[str, Any] = field(default_factory=dict)
+    """What each practice item teaches, by its code: verdict, text and covered."""
 
 
 def sealed(
@@ -100,6 +103,7 @@ def sealed(
     contents: dict[str, str],
     allocation: Allocation,
     secret: bytes,
+    lessons: Mapping[str, Any] | None = None,
 ) -> Record:
     """Close a study: everything that is fixed from now on, and its root."""
     leaves = {item.code: leaf(item_key(item)) for item in allocation.items}
@@ -111,6 +115,8 @@ def sealed(
         "plan": plan,
         "seats": seats,
     }
+    if lessons:  # left out where there is no practice: first studies did not say it
+        public["lessons"] = dict(lessons)
     parts = {name: digest(value) for name, value in public.items()}
     parts["replaced"] = _replaced_digest(allocation, secret)
     return Record(**public, leaves=leaves, parts=parts, root=root_of(leaves, parts))
@@ -135,6 +141,7 @@ PARTS = {
     "arms": "The arms are",
     "contents": "What raters saw is",
     "design": "The design is",
+    "lessons": "What practice teaches is",
     "plan": "The plan is",
     "seats": "The orders of the seats are",
 }
@@ -146,7 +153,8 @@ def broken(record: Record) -> list[str]:
     faults = [
         f"{phrase} not what was sealed."
         for name, phrase in PARTS.items()
-        if digest(values[name]) != record.parts.get(name)
+        if (values[name] or name in record.parts or name != "lessons")
+        and digest(values[name]) != record.parts.get(name)
     ]
     if root_of(record.leaves, record.parts) != record.root:
         faults.append("The leaves and digests do not lead to the root that was sealed.")
@@ -158,8 +166,8 @@ def broken(record: Record) -> list[str]:
 def broken_by(secret: bytes, record: Record) -> list[str]:
     """What the published secret contradicts: the study is drawn again and compared with its record."""
     design = Design.of(record.design)
-    allocation = draw(secret, design, [arm["offer"] for arm in record.arms])
-    again = sealed(design, record.plan, record.arms, record.contents, allocation, secret)
+    allocation = draw_again(secret, design, record.arms)
+    again = sealed(design, record.plan, record.arms, record.contents, allocation, secret, record.lessons)
     faults = broken(record)
     if again.leaves != record.leaves:
         faults.append("The secret draws other items than the ones that were sealed.")
