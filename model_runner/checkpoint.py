@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,8 @@ class TrainRecord:
     """SHA-256 of config.json; a checkpoint may be older than this field."""
     swapped_from: str = ""
     """Digest of the checkpoint that these weights were trained as, where its MLP had another form."""
+    computed_on: list[dict[str, Any]] = field(default_factory=list)
+    """Stretches of the training, each with its first step and what its last digits depend on."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def save_checkpoint(folder: Path, model: Transformer, train: TrainRecord) -> Che
     """
     make_folder(folder)
     (folder / TRAIN).unlink(missing_ok=True)
-    write_atomically(folder / WEIGHTS, safetensors.torch.save(dict(model.state_dict())))
+    write_atomically(folder / WEIGHTS, safetensors.torch.save(model.state_dict()))
     write_json(folder / CONFIG, {"format": FORMAT, **dataclasses.asdict(model.config)})
     weights, config = file_digest(folder / WEIGHTS), file_digest(folder / CONFIG)
     record = dataclasses.replace(train, weights_digest=weights, config_digest=config)
@@ -149,9 +151,9 @@ def _read_format(file: Path) -> dict[str, Any]:
 
 def _read_record(file: Path) -> TrainRecord:
     values = _read_format(file)
-    fields = {field.name: field for field in dataclasses.fields(TrainRecord)}
+    fields = {one.name: one for one in dataclasses.fields(TrainRecord)}
     # A checkpoint may be older than a field that has a default.
-    needed = {name for name, field in fields.items() if field.default is dataclasses.MISSING}
+    needed = {name for name, one in fields.items() if one.default is one.default_factory is dataclasses.MISSING}
     wrong = (needed - values.keys()) | (values.keys() - fields.keys())
     if wrong:
         raise RunnerError(f"{file} lacks or does not know {', '.join(sorted(wrong))}. Train again.")

@@ -34,6 +34,6 @@ def window_losses(model: Transformer, stream: Stream, windows: int) -> Iterator[
     """Yield the losses (tokens,) of one batch of windows after another."""
     batch = max(1, BATCH_TOKENS // stream.context)
     for first in range(0, windows, batch):
-        tokens_BT = read_windows(stream, np.arange(first, min(first + batch, windows)))
+        tokens_BT = read_windows(stream, np.arange(first, min(first + batch, windows))).to(model.device)
         x_ND = model.residual(tokens_BT[:, :-1]).flatten(0, 1)
         yield token_losses(x_ND, model.unembed.weight, tokens_BT[:, 1:].flatten())

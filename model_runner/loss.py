@@ -1,14 +1,34 @@
 """The loss of predicting the next token, without ever holding the logits of a whole batch."""
 
-# Shape suffixes: N tokens of a batch, M tokens of one slice of it, D model width, V vocabulary.
+# Shape suffixes: N tokens of a batch, M tokens of one slice of it, B windows, T tokens, D model width, V vocabulary.
 from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+from model_runner.model import Transformer
 
 SLICE_LOGITS = 1 << 21
-"""Logits held at a time. 8 MB of float32 stay in a CPU's cache, which is why slices are also faster."""
+"""Logits held at a time on a CPU. 8 MB of float32 stay in its cache, which is why slices are also faster."""
+GPU_SLICE_LOGITS = 1 << 28
+"""The same on a GPU, which has no such cache and wants large products: 1 GB of float32."""
+
+
+class BatchLoss(nn.Module):
+    """A model with its loss as one module, which is what DistributedDataParallel wants to wrap.
+
+    Tokens (windows, context + 1) in, the mean cross-entropy of each window's next tokens out, nats a token.
+    """
+
+    def __init__(self, model: Transformer, bf16: bool) -> None:
+        super().__init__()
+        self.model, self.bf16 = model, bf16
+
+    def forward(self, tokens_BT: Tensor) -> Tensor:
+        with torch.autocast(tokens_BT.device.type, dtype=torch.bfloat16, enabled=self.bf16):
+            x_ND = self.model.residual(tokens_BT[:, :-1]).flatten(0, 1)
+            return next_token_loss(x_ND, self.model.unembed.weight, tokens_BT[:, 1:].flatten())
 
 
 def next_token_loss(x_ND: Tensor, unembed_VD: Tensor, targets_N: Tensor) -> Tensor:
@@ -24,8 +44,8 @@ def next_token_loss(x_ND: Tensor, unembed_VD: Tensor, targets_N: Tensor) -> Tens
 @torch.no_grad()
 def token_losses(x_ND: Tensor, unembed_VD: Tensor, targets_N: Tensor) -> Tensor:
     """Cross-entropy (nats) of each token's target, shape (N,), float32."""
-    losses_N = torch.empty(len(targets_N))
-    for rows in _slices(len(targets_N), len(unembed_VD)):
+    losses_N = torch.empty(len(targets_N), device=x_ND.device)
+    for rows in _slices(targets_N, len(unembed_VD)):
         logits_MV = (x_ND[rows] @ unembed_VD.T).float()
         losses_N[rows] = torch.nn.functional.cross_entropy(logits_MV, targets_N[rows], reduction="none")
     return losses_N
@@ -39,7 +59,7 @@ class _NextTokenLoss(torch.autograd.Function):
         grad_x_ND = torch.empty_like(x_ND)
         grad_unembed_VD = torch.zeros_like(unembed_VD, dtype=torch.float32)
         losses = []
-        for rows in _slices(len(targets_N), len(unembed_VD)):
+        for rows in _slices(targets_N, len(unembed_VD)):
             loss, grad_MV = _loss_and_gradient((x_ND[rows] @ unembed_VD.T).float(), targets_N[rows])
             grad_MV = grad_MV.div_(len(targets_N)).to(dtype)
             losses.append(loss)
@@ -78,6 +98,7 @@ def _product_type(tensor: Tensor) -> torch.dtype:
     return tensor.dtype
 
 
-def _slices(tokens: int, vocab_size: int) -> Iterator[slice]:
-    rows = max(1, SLICE_LOGITS // vocab_size)
-    return (slice(first, first + rows) for first in range(0, tokens, rows))
+def _slices(targets_N: Tensor, vocab_size: int) -> Iterator[slice]:
+    logits = SLICE_LOGITS if targets_N.device.type == "cpu" else GPU_SLICE_LOGITS
+    rows = max(1, logits // vocab_size)
+    return (slice(first, first + rows) for first in range(0, len(targets_N), rows))

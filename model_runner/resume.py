@@ -1,6 +1,6 @@
 """The state from which a killed training goes on as if nothing had happened."""
 
-from dataclasses import dataclass
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from model_runner.checkpoint import load_weights, read_tensors
+from model_runner.config import ModelConfig, TrainConfig
 from model_runner.errors import RunnerError
 from model_runner.files import file_digest, read_json, write_atomically, write_json
 from model_runner.model import Transformer
@@ -17,20 +18,30 @@ STATE = "resume.json"
 MOMENTS = ("exp_avg", "exp_avg_sq")
 """AdamW's own names for the two running means it keeps of each parameter."""
 
-KEYS = {"step", "seconds", "file", "digest", "identity"}
+KEYS = {"step", "seconds", "file", "digest", "identity", "computed_on"}
 
 Identity = dict[str, Any]
 """All that decides the outcome of a training: configs and digests. It may not change on the way."""
+
+DEFAULTS: Identity = {
+    one.name: one.default for one in (*fields(ModelConfig), *fields(TrainConfig)) if one.default is not MISSING
+}
+"""What an identity says that was written before a config had the setting."""
+
+Machine = dict[str, Any]
+"""What the last digits of the outcome depend on: threads, ranks, device and torch. It may change, and is recorded."""
 
 
 @dataclass(frozen=True)
 class Reached:
     """How far a training has come."""
 
-    step: int
+    step: int = 0
     """Steps done."""
-    seconds: float
+    seconds: float = 0.0
     """Spent in training."""
+    computed_on: tuple[Machine, ...] = ()
+    """Each machine with the first step done on it, under `from_step`."""
 
 
 def save_state(
@@ -42,7 +53,7 @@ def save_state(
     """
     file = folder / f"resume-{done.step}.safetensors"
     write_atomically(file, safetensors.torch.save(_tensors(model, optimizer)))
-    state = {"step": done.step, "seconds": done.seconds, "file": file.name, "digest": file_digest(file)}
+    state = {**asdict(done), "file": file.name, "digest": file_digest(file)}
     write_json(folder / STATE, {**state, "identity": identity})
     for earlier in set(folder.glob("resume-*.safetensors*")) - {file}:
         earlier.unlink()
@@ -56,14 +67,30 @@ def load_state(folder: Path, model: Transformer, optimizer: torch.optim.AdamW, i
     if not (folder / STATE).is_file():
         return None
     state = read_json(folder / STATE)
-    if state.keys() != KEYS:
+    if {*state, "computed_on"} != KEYS:
         raise RunnerError(f"{folder / STATE} is damaged. Restore it from a copy, or delete it to start again.")
-    refuse_change(state["identity"], identity, folder)
+    refuse_change({**DEFAULTS, **state["identity"]}, identity, folder)
     file = folder / state["file"]
     if file_digest(file) != state["digest"]:
         raise RunnerError(f"{file} is damaged. Restore it from a copy, or delete {folder / STATE} to start again.")
     _put(read_tensors(file), model, optimizer, state["step"], file)
-    return Reached(state["step"], state["seconds"])
+    return Reached(state["step"], state["seconds"], tuple(state.get("computed_on", ())))
+
+
+def going_on(done: Reached, now: Machine) -> tuple[Reached, str]:
+    """What is reached, with the stretch that begins now; and a sentence where it is computed in another way."""
+    before = done.computed_on[-1] if done.computed_on else {}
+    differing = [name for name, value in now.items() if before.get(name) != value]
+    if not differing:
+        return done, ""
+    reached = replace(done, computed_on=(*done.computed_on, {"from_step": done.step + 1, **now}))
+    if not before:
+        return reached, ""
+    said = ", ".join(f"{name} {before.get(name)} and not {now[name]}" for name in differing)
+    return reached, (
+        f"The first {done.step} steps were computed with {said}: the result will not be that of an uninterrupted "
+        "training to the last digit. train.json records which steps were computed how."
+    )
 
 
 def forget_state(folder: Path) -> None:
@@ -96,6 +123,6 @@ def _put(tensors: dict[str, Tensor], model: Transformer, optimizer: torch.optim.
     load_weights(model, weights, file)
     for name, parameter in model.named_parameters():
         optimizer.state[parameter] = {
-            "step": torch.tensor(float(step)),
-            **{moment: tensors[f"{moment}.{name}"] for moment in MOMENTS},
+            "step": torch.tensor(float(step), device=parameter.device),
+            **{moment: tensors[f"{moment}.{name}"].to(parameter.device) for moment in MOMENTS},
         }

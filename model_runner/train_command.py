@@ -1,6 +1,7 @@
 """What `glance-runner train` and `swap` do."""
 
 import argparse
+import os
 import sys
 
 import torch
@@ -29,7 +30,9 @@ def run_train(options: argparse.Namespace) -> None:
         {name: value for name, value in given.items() if value is not None},
     )
     use_threads(options.threads)
-    record = train(model, config, corpus, options.out).train
+    record = train(model, config, corpus, options.out, options.device).train
+    if os.environ.get("RANK", "0") != "0":
+        return
     speed = record.tokens / max(record.seconds, 1e-3)
     sys.stdout.write(
         f"{model.mlp}: {counted(model.layers, 'layer')} of {counted(model.hidden, 'neuron')} after "

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -16,10 +17,11 @@ import torch
 from model_runner import train as training
 from model_runner.batches import pack, read_windows, windows_of_step
 from model_runner.checkpoint import load_checkpoint
-from model_runner.config import MLPName, TrainConfig
+from model_runner.config import MLPName
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
 from model_runner.evaluate import held_out_loss, held_out_stream
+from model_runner.loss import BatchLoss
 from model_runner.metrics import read_metrics
 from model_runner.model import Transformer, new_model
 from model_runner.optimizer import is_matrix, new_optimizer, rate_share
@@ -74,9 +76,9 @@ def outcome(folder: Path) -> tuple[bytes, list[dict[str, object]]]:
 def test_every_arm_reads_the_same_batches(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[bytes] = []
 
-    def spy(model: Transformer, optimizer: torch.optim.AdamW, tokens: torch.Tensor, config: TrainConfig) -> object:
+    def spy(loss: object, model: Transformer, optimizer: object, tokens: torch.Tensor, *rest: Any) -> object:
         read.append(tokens.numpy().tobytes())
-        return original(model, optimizer, tokens, config)
+        return original(loss, model, optimizer, tokens, *rest)  # type: ignore[arg-type]
 
     original = training.update
     monkeypatch.setattr(training, "update", spy)
@@ -118,7 +120,7 @@ def test_one_golden_step() -> None:
     loss = torch.nn.functional.cross_entropy(logits_BTV.flatten(0, 1), tokens_BT[:, 1:].flatten())
     gradients = torch.autograd.grad(loss, list(model.parameters()))
     before = [parameter.detach().clone() for parameter in model.parameters()]
-    said, norm = update(model, optimizer, tokens_BT, config)
+    said, norm = update(BatchLoss(model, bf16=False), model, optimizer, tokens_BT, config)
     assert said == pytest.approx(loss.item(), rel=1e-6)
     assert norm == pytest.approx(math.sqrt(sum(float(g.pow(2).sum()) for g in gradients)), rel=1e-5)
     for (name, after), old, gradient in zip(model.named_parameters(), before, gradients, strict=True):
@@ -320,11 +322,11 @@ def test_a_healthy_loss_passes() -> None:
 
 
 def test_diverging_keeps_the_last_state(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def poisoned(model: Transformer, optimizer: torch.optim.AdamW, tokens: torch.Tensor, config: TrainConfig) -> object:
+    def poisoned(loss: object, model: Transformer, *rest: Any) -> object:
         if len(read_metrics(tmp_path)) == 5:
             with torch.no_grad():
                 model.embed.weight[:] = math.nan
-        return original(model, optimizer, tokens, config)
+        return original(loss, model, *rest)  # type: ignore[arg-type]
 
     original = training.update
     with monkeypatch.context() as patch:
