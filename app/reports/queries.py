@@ -23,6 +23,7 @@ from app.models import (
 )
 from app.reports.form_features import form_of
 from app.reports.standing import raters_in_order
+from app.studies.early import opened_early
 from app.studies.queries import find_study
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ def verdicts(session: Session, study: Study) -> "pd.DataFrame":
         {arm.id: number for number, arm in enumerate(study.arms)},
         {rater.id: number for number, (rater, _) in enumerate(raters_in_order(session, study))},
         sitting_numbers(session, study),
+        {one.opening.item_id for one in opened_early(session, study)},
     )
     found = [one for one in given(session, study) if one.ratings[-1].action != RatingAction.WITHDRAWN]
     rows = [_row(one, numbers) for one in found]
@@ -117,6 +119,8 @@ class Numbers(NamedTuple):
     arms: dict[int, int]
     raters: dict[int, int]
     sittings: dict[int, int]
+    opened_early: set[int]
+    """Items, by their ids."""
 
 
 def unit_of(one: Given) -> tuple[int, str, int, int]:
@@ -134,7 +138,8 @@ def _row(one: Given, numbers: Numbers) -> dict[str, Any]:
         "kind": one.item.kind.value, "verdict": str(last.verdict), "first_verdict": str(one.ratings[0].verdict),
         "position": one.assignment.position, "seconds": giving.seconds,
         "sitting": numbers.sittings.get(giving.sitting_id or 0, 1), "late": giving.late, "surplus": giving.surplus,
-        "layer": one.opened.layer,
+        "layer": one.opened.layer, "item": one.item.code,
+        "opened_early": one.item.id in numbers.opened_early, "shading": one.opened.shading,
     }  # fmt: skip
 
 
@@ -161,5 +166,5 @@ COLUMNS = {
     "neuron": "int64", "arm": "int64", "condition": "object", "size": "int64", "model_seed": "int64",
     "rater": "int64", "rater_kind": "object", "kind": "object", "verdict": "object", "first_verdict": "object",
     "position": "int64", "seconds": "float64", "sitting": "int64", "late": "bool", "surplus": "bool",
-    "layer": "int64",
+    "layer": "int64", "item": "object", "opened_early": "bool", "shading": "object",
 }  # fmt: skip

@@ -11,11 +11,12 @@ from fastapi.testclient import TestClient
 from sqlalchemy.orm import Session
 
 from app.models import Event, ItemContent, ItemKind, RaterKind, Rating, StudyState
+from app.reports.amended import plans_of
 from app.reports.flow import offered
 from app.reports.form_features import form_of
 from app.reports.queries import pages, verdicts
 from app.reports.record import seed_of
-from app.reports.report import make_report, plan_of
+from app.reports.report import make_report
 from app.reports.statistics.analysis import analyse, to_json
 from tests.app.rated import (
     Rated,
@@ -90,7 +91,11 @@ def test_a_page_number_that_is_none_is_refused(htmx: TestClient, session: Sessio
 
 def test_page_and_json_say_what_the_analysis_says(client: TestClient, session: Session, rated: Rated) -> None:
     sign_in(client, session)
-    table, plan, seed = verdicts(session, rated.study), plan_of(rated.study), seed_of(rated.study.seal_root)
+    table, plan, seed = (
+        verdicts(session, rated.study),
+        plans_of(session, rated.study, [])[1],
+        seed_of(rated.study.seal_root),
+    )
     expected = to_json(analyse(table, plan, seed, arms=offered(rated.study), pages=pages(session, rated.study)))
     found = client.get(f"/studies/{rated.study.code}/report.json").json()
     assert found["analysis"] == expected

@@ -16,7 +16,7 @@ CANNOT: dict[CannotDecide, str] = {
     "yes": "all “cannot decide” count as interpretable",
     "left_out": "“cannot decide” left out",
 }
-SHADINGS = {"rank": "rank", "maximum": "their own maximum"}
+SHADINGS = {"rank": "rank", "level": "level"}
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def _subsets(table: pd.DataFrame, plan: Plan) -> Iterator[tuple[str, pd.DataFram
     """Other verdicts under the rules of the plan: rules that matter only to some studies."""
     if table["opened_early"].any():
         yield "items that were opened early counted", table, replace(plan, opened_early_counts=True)
-    for shading in ("rank", "maximum") if (table["shading"] == "rank").any() else ():
+    for shading in ("rank", "level") if (table["shading"] == "rank").any() else ():
         # Controls keep a rater's exclusion what it is; only neurons are split.
         keep = (table["shading"] == shading) | (table["kind"] != "neuron")
         yield f"only neurons shaded by {SHADINGS[shading]}", table[keep], plan

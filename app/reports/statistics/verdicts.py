@@ -20,7 +20,7 @@ late          bool   given after its lease had run out (default False)
 surplus       bool   late, and its place had gone to somebody else meanwhile (default False)
 layer         int    the neuron's layer (default 0)
 opened_early  bool   its item was opened before the study was (default False)
-shading       str    maximum or rank: how the snippets of its item were shaded (default maximum)
+shading       str    level or rank: by what the snippets of its item were shaded (default level)
 """
 
 from typing import Any
@@ -35,7 +35,7 @@ VERDICTS = ("INTERPRETABLE", "NOT_INTERPRETABLE", "CANNOT_DECIDE")
 NEEDED = ("neuron", "arm", "condition", "size", "model_seed", "rater", "rater_kind", "kind", "verdict")
 DEFAULTS: dict[str, Any] = {
     "seconds": np.nan, "sitting": 1, "late": False, "surplus": False, "layer": 0, "opened_early": False,
-    "shading": "maximum",
+    "shading": "level",
 }  # fmt: skip
 
 

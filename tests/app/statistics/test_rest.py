@@ -256,9 +256,9 @@ def test_raters_are_left_out_by_the_rules_of_the_plan() -> None:
 def test_items_opened_early_and_shading_by_rank_are_rows_where_there_are_any() -> None:
     table = study(raters=3)
     opened, ranked = table["neuron"] == table["neuron"].iloc[0], table["neuron"] % 2 == 0
-    table = table.assign(opened_early=opened, shading=np.where(ranked, "rank", "maximum"))
+    table = table.assign(opened_early=opened, shading=np.where(ranked, "rank", "level"))
     found = {row.rule: row.verdicts for row in analyse(table, PLAN, seed=1).sensitivity}
     assert found["as planned"] == len(table) - opened.sum()
     assert found["items that were opened early counted"] == len(table)
     assert found["only neurons shaded by rank"] == (ranked & ~opened).sum()
-    assert found["only neurons shaded by their own maximum"] == (~ranked & ~opened).sum()
+    assert found["only neurons shaded by level"] == (~ranked & ~opened).sum()
