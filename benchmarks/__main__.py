@@ -15,6 +15,8 @@ from benchmarks import (
     page_vs_bare,
     rating_load,
     rating_vs_pearmut,
+    solu_cost,
+    train_vs_plain,
 )
 from benchmarks.outcome import Outcome
 from model_runner.errors import RunnerError
@@ -25,6 +27,8 @@ BENCHMARKS: dict[str, Callable[[], Outcome]] = {
     collect_vs_transformerlens.NAME: collect_vs_transformerlens.measure,
     collect_memory.NAME: collect_memory.measure,
     collect_smollm2.NAME: collect_smollm2.measure,
+    solu_cost.NAME: solu_cost.measure,
+    train_vs_plain.NAME: train_vs_plain.measure,
     open_neuron.NAME: open_neuron.measure,
     bootstrap.NAME: bootstrap.measure,
     coverage.NAME: coverage.measure,

@@ -1,6 +1,7 @@
 """What benchmarks measure on: a corpus, and a model of the demo's shape with weights nobody trained."""
 
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,18 +17,19 @@ from model_runner.model import Transformer, new_model
 from model_runner.subject import About
 
 DEFAULT_CORPUS = Path("var/corpus")
+COLLECTED = {"collect": 1.0}
 WORDS, DOCUMENT_WORDS = 3000, 300
 
 
-def some_corpus(tokens: int) -> Corpus:
-    """The default corpus where it has been built, or made-up words with Zipf's frequencies."""
+def some_corpus(tokens: int, shares: Mapping[str, float] = COLLECTED) -> Corpus:
+    """The default corpus where it has been built, or made-up words with Zipf's frequencies, split by `shares`."""
     if (DEFAULT_CORPUS / "corpus.json").exists():
         return open_corpus(DEFAULT_CORPUS)
-    folder = Path(tempfile.gettempdir(), f"glance-benchmark-{tokens}")
-    return open_corpus(folder) if (folder / "corpus.json").exists() else _made_up(folder, tokens)
+    folder = Path(tempfile.gettempdir(), f"glance-benchmark-{tokens}-{'-'.join(shares)}")
+    return open_corpus(folder) if (folder / "corpus.json").exists() else _made_up(folder, tokens, shares)
 
 
-def _made_up(folder: Path, tokens: int) -> Corpus:
+def _made_up(folder: Path, tokens: int, shares: Mapping[str, float]) -> Corpus:
     rng = np.random.default_rng(0)
     letters = np.array(list("etaoinshrdlu"))
     words = np.array(["".join(rng.choice(letters, rng.integers(2, 9))) for _ in range(WORDS)])
@@ -35,7 +37,7 @@ def _made_up(folder: Path, tokens: int) -> Corpus:
     count = tokens // DOCUMENT_WORDS + 1
     lengths = rng.integers(20, 2 * DOCUMENT_WORDS, count)
     documents = [Document(" ".join(rng.choice(words, n, p=share / share.sum())), "made-up") for n in lengths]
-    config = BuildConfig(name="made-up words", shares={"collect": 1.0})
+    config = BuildConfig(name="made-up words", shares=dict(shares))
     return build_corpus(folder, lambda: documents, _source, config)
 
 

@@ -21,13 +21,15 @@ class BatchLoss(nn.Module):
     Tokens (windows, context + 1) in, the mean cross-entropy of each window's next tokens out, nats a token.
     """
 
-    def __init__(self, model: Transformer, bf16: bool) -> None:
+    def __init__(self, model: Transformer, bf16: bool, compiled: bool = False) -> None:
         super().__init__()
         self.model, self.bf16 = model, bf16
+        # The loss itself works slice by slice and stays as it is.
+        self.residual = torch.compile(model.residual) if compiled else model.residual
 
     def forward(self, tokens_BT: Tensor) -> Tensor:
         with torch.autocast(tokens_BT.device.type, dtype=torch.bfloat16, enabled=self.bf16):
-            x_ND = self.model.residual(tokens_BT[:, :-1]).flatten(0, 1)
+            x_ND = self.residual(tokens_BT[:, :-1]).flatten(0, 1)
             return next_token_loss(x_ND, self.model.unembed.weight, tokens_BT[:, 1:].flatten())
 
 

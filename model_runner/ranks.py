@@ -68,7 +68,7 @@ def usable(device: str) -> torch.device:
         found = torch.device(device)
     except RuntimeError as error:
         raise RunnerError(f"There is no kind of device {device!r}; give cpu, cuda or cuda:1.") from error
-    if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
+    if found.type == "cuda" and (found.index or 0) not in range(torch.cuda.device_count()):
         raise RunnerError(f"This machine has {torch.cuda.device_count()} CUDA devices, and {device} is none of them.")
     if found.type not in ("cpu", "cuda"):
         raise RunnerError(f"Training runs on cpu and on cuda, not on {device}.")

@@ -10,6 +10,7 @@ from model_runner.checkpoint import load_checkpoint
 from model_runner.config import find_config, read_config
 from model_runner.corpus.store import open_corpus
 from model_runner.errors import RunnerError
+from model_runner.memory import keep_freed_memory
 from model_runner.swap import swap_checkpoint
 from model_runner.train import train
 from model_runner.words import counted
@@ -30,7 +31,8 @@ def run_train(options: argparse.Namespace) -> None:
         {name: value for name, value in given.items() if value is not None},
     )
     use_threads(options.threads)
-    record = train(model, config, corpus, options.out, options.device).train
+    keep_freed_memory()
+    record = train(model, config, corpus, options.out, options.device, options.compile).train
     if os.environ.get("RANK", "0") != "0":
         return
     speed = record.tokens / max(record.seconds, 1e-3)

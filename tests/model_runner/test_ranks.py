@@ -28,13 +28,14 @@ layers = 2
 heads = 2
 width = 16
 [train]
-tokens = 2560
+tokens = {tokens}
 batch_tokens = 64
 validate_every = 4
 validation_tokens = 256
 checkpoint_every = 2
 """
-STEPS = 40
+STEPS, MANY_STEPS = 40, 400
+"""Many are enough for a kill to come before the end."""
 
 
 @pytest.fixture(scope="module")
@@ -42,15 +43,15 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return small_corpus(tmp_path_factory.mktemp("corpus") / "corpus")
 
 
-def start(corpus: Corpus, folder: Path, ranks: int, *more: str) -> subprocess.Popen[str]:
+def start(corpus: Corpus, folder: Path, ranks: int, steps: int = STEPS) -> subprocess.Popen[str]:
     """`glance-runner train` under torchrun, in a process group of its own, so that a kill reaches all ranks."""
     config = folder.parent / "small.toml"
-    config.write_text(CONFIG)
+    config.write_text(CONFIG.format(tokens=64 * steps))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     run = ["torch.distributed.run", "--nproc-per-node", str(ranks), "--master-port", str(port)]
-    command = ["train", "--config", str(config), "--mlp", "solu_ln", "--corpus", str(corpus.folder), *more]
+    command = ["train", "--config", str(config), "--mlp", "solu_ln", "--corpus", str(corpus.folder)]
     return subprocess.Popen(
         [sys.executable, "-m", *run, "-m", "model_runner.cli", *command, "--out", str(folder)],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
@@ -92,23 +93,23 @@ def test_two_ranks_train_what_one_does(corpus: Corpus, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_killed_ranks_go_on_where_they_were(corpus: Corpus, tmp_path: Path) -> None:
-    process = start(corpus, tmp_path / "killed", 2)
+    process = start(corpus, tmp_path / "killed", 2, MANY_STEPS)
     wait_for(lambda: len(read_metrics(tmp_path / "killed")) >= 10, process)
     kill(process)
     assert not (tmp_path / "killed" / "train.json").exists()
     for folder in ("killed", "whole"):
-        finish(start(corpus, tmp_path / folder, 2))
+        finish(start(corpus, tmp_path / folder, 2, MANY_STEPS))
     assert outcome(tmp_path / "killed") == outcome(tmp_path / "whole")
     assert len(load_checkpoint(tmp_path / "killed").train.computed_on) == 1
 
 
 @pytest.mark.slow
 def test_another_number_of_ranks_goes_on_and_says_so(corpus: Corpus, tmp_path: Path) -> None:
-    process = start(corpus, tmp_path / "arm", 2)
+    process = start(corpus, tmp_path / "arm", 2, MANY_STEPS)
     wait_for(lambda: (tmp_path / "arm" / "resume.json").exists(), process)
     kill(process)
     step = json.loads((tmp_path / "arm" / "resume.json").read_text())["step"]
-    _, err = finish(start(corpus, tmp_path / "arm", 1))
+    _, err = finish(start(corpus, tmp_path / "arm", 1, MANY_STEPS))
     assert f"The first {step} steps were computed with ranks 2 and not 1" in err
     before, now = load_checkpoint(tmp_path / "arm").train.computed_on
     assert (before["from_step"], before["ranks"], now["from_step"], now["ranks"]) == (1, 2, step + 1, 1)
