@@ -90,6 +90,7 @@ def _train_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, help="threads that compute (default: every core)")
     parser.add_argument("--bf16", action="store_true", help="multiply matrices in bfloat16")
     parser.add_argument("--device", default="cpu", help="where it trains: cpu, cuda, cuda:1 (default: cpu)")
+    parser.add_argument("--compile", action="store_true", help="fuse the layers with torch.compile: for GPUs")
 
 
 def _train(options: Options) -> None:
