@@ -43,7 +43,13 @@ class Analysed:
 
 
 def analysed(
-    table: "pd.DataFrame", plan: "Plan", seal: str, arms: "pd.DataFrame", pages: "Callable[[], pd.DataFrame]"
+    table: "pd.DataFrame",
+    plan: "Plan",
+    seal: str,
+    arms: "pd.DataFrame",
+    pages: "Callable[[], pd.DataFrame]",
+    guesses: "pd.DataFrame | None" = None,
+    held_out: "pd.DataFrame | None" = None,
 ) -> Analysed:
     """Analyse, or take what was made of the very same tables and plan of the study with this seal.
 
@@ -51,10 +57,12 @@ def analysed(
     """
     from app.reports.statistics.analysis import analyse
 
-    key = sha256(f"{plan}\n{seal}\n{arms.to_csv()}\n{table.to_csv()}".encode()).hexdigest()
+    tables = "\n".join("" if one is None else one.to_csv() for one in (arms, table, guesses, held_out))
+    key = sha256(f"{plan}\n{seal}\n{tables}".encode()).hexdigest()
     with _lock:
         if key not in _kept:
-            _kept[key] = Analysed(analyse(table, plan, seed_of(seal), arms=arms, pages=pages()))
+            more = {"arms": arms, "pages": pages(), "guesses": guesses, "held_out": held_out}
+            _kept[key] = Analysed(analyse(table, plan, seed_of(seal), **more))
         _kept.move_to_end(key)
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
@@ -63,7 +71,7 @@ def analysed(
 
 def draw(analysis: "Analysis") -> "list[Figure]":
     """The figures that these numbers can fill."""
-    from app.reports.figures import forest_figure, fraction_figure, strictness_figure, times_figure
+    from app.reports.figures import blinding_figure, forest_figure, fraction_figure, strictness_figure, times_figure
 
     simulated, baseline = bool(analysis.label), analysis.plan.baseline
     drawn = [fraction_figure(analysis.arms, baseline, simulated)]
@@ -71,6 +79,8 @@ def draw(analysis: "Analysis") -> "list[Figure]":
         drawn.append(forest_figure(analysis.differences, simulated))
     names = {rater.rater: rater_name(rater.rater) for rater in analysis.strictness}
     drawn.append(strictness_figure(analysis.strictness, baseline, names, simulated))
+    if analysis.blinding and any(bang.index.defined for bang in analysis.blinding.conditions):
+        drawn.append(blinding_figure(analysis.blinding, baseline, simulated))
     if any(row.quantiles_seconds for row in analysis.times):
         drawn.append(times_figure(analysis.times, baseline, simulated))
     return drawn

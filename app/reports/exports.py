@@ -16,7 +16,7 @@ from app.models import Study, StudyState
 from app.reports.formats import Format, Row, empty_warning, encode
 from app.reports.rows import read_rows
 from app.reports.seal_file import seal_file
-from app.reports.tables import DICTIONARY, TABLES, Table, dictionary, given_out_in, reached
+from app.reports.tables import DICTIONARY, TABLES, Table, asked_for, dictionary, given_out_in, reached
 
 FORMATS: tuple[Format, ...] = ("csv", "parquet", "json")
 FORMAT = 1
@@ -46,7 +46,9 @@ def table_of(study: Study, name: str) -> Table:
         raise NotFound
     if not reached(study.state, table.since):
         raise Refused(_not_yet(table))
-    return table.seen_in(study.state)
+    if not asked_for(study.design, table.needs):
+        raise NotFound
+    return table.seen_in(study.state, study.design)
 
 
 def _not_yet(table: Table) -> str:
@@ -76,16 +78,21 @@ class Given(NamedTuple):
 def overview(session: Session, study: Study) -> list[Given]:
     """Every table of an export, with what it holds now or the sentence that says when it will be given out."""
     return [
-        Given(table.seen_in(study.state), len(read_rows(session, study, table.seen_in(study.state))), "")
+        Given(
+            table.seen_in(study.state, study.design),
+            len(read_rows(session, study, table.seen_in(study.state, study.design))),
+            "",
+        )
         if reached(study.state, table.since)
         else Given(table, None, _not_yet(table))
         for table in TABLES.values()
+        if asked_for(study.design, table.needs)
     ]
 
 
 def files(session: Session, study: Study) -> Iterator[File]:
     """Everything that may leave the study now: every table in every format, the seal, what the columns mean."""
-    tables = given_out_in(study.state)
+    tables = given_out_in(study.state, study.design)
     for table in tables:
         rows = read_rows(session, study, table)
         yield from _in_every_format(table, rows, study)
@@ -100,7 +107,7 @@ def _in_every_format(table: Table, rows: list[Row], study: Study) -> Iterator[Fi
 
 def empty_tables(session: Session, study: Study) -> list[str]:
     """A sentence for every table that has no rows."""
-    tables = given_out_in(study.state)
+    tables = given_out_in(study.state, study.design)
     return [empty_warning(table) for table in tables if not read_rows(session, study, table)]
 
 

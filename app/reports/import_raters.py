@@ -4,7 +4,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.errors import Conflict, Invalid
-from app.models import Rater, RaterKind, Seat, Sitting, Study
+from app.models import Rater, RaterKind, RaterPhase, Seat, Sitting, Study
 from app.reports.import_codes import choice_of, id_of, ids_of
 from app.reports.reading import Cells, refuse_empty
 
@@ -20,6 +20,7 @@ def import_raters(session: Session, study: Study, rows: list[Cells]) -> int:
         rater = Rater(
             study_id=study.id, code=row["rater"], name=row["name"], share=row["share"],
             kind=choice_of(RaterKind, row["kind"], "raters"), **{name: row[name] for name in RATER_TIMES},
+            phase=choice_of(RaterPhase, row["phase"], "raters") if row.get("phase") else RaterPhase.RATING,
         )  # fmt: skip
         _refuse_double(session, study, rater)
         session.add(rater)

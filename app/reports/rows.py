@@ -9,11 +9,15 @@ from sqlalchemy.orm import Session, aliased
 from app.models import (
     Arm,
     Assignment,
+    CheckAnswer,
     Event,
+    Guess,
     Item,
     ItemKey,
+    Lesson,
     OpenedItem,
     Placement,
+    PracticeAnswer,
     Rater,
     Rating,
     RatingAction,
@@ -21,10 +25,12 @@ from app.models import (
     Sitting,
     Study,
 )
+from app.phases.actions import UNKNOWN
 from app.reports.formats import Cell, Row
 from app.reports.names import letter
 from app.reports.standing import last_versions, raters_in_order, standing_by
 from app.reports.tables import Table
+from app.studies.checking import bands
 
 
 def read_rows(session: Session, study: Study, table: Table) -> list[Row]:
@@ -127,6 +133,7 @@ def _raters(session: Session, study: Study) -> Iterator[Cells]:
             "share": rater.share, "verdicts": counts.get(rater.id, 0), "created_at": rater.created_at,
             "consented_at": rater.consented_at, "trained_at": rater.trained_at, "finished_at": rater.finished_at,
             "deactivated_at": rater.deactivated_at, "withdrawn_at": rater.withdrawn_at,
+            "phase": rater.phase.value,
         }  # fmt: skip
 
 
@@ -142,6 +149,67 @@ def _sittings(session: Session, study: Study) -> Iterator[Cells]:
             "sitting": sitting.code, "rater": rater, "started_at": sitting.started_at,
             "last_seen_at": sitting.last_seen_at, "active_seconds": sitting.active_seconds,
             "ended_at": sitting.ended_at, "ended_by": sitting.ended_by,
+        }  # fmt: skip
+
+
+def _practice(session: Session, study: Study) -> Iterator[Cells]:
+    statement = (
+        select(PracticeAnswer, Rater.code, Item.code, Lesson.verdict)
+        .join(Rater, Rater.id == PracticeAnswer.rater_id)
+        .join(Item, Item.id == PracticeAnswer.item_id)
+        .join(Lesson, Lesson.item_id == Item.id)
+        .where(Rater.study_id == study.id)
+        .order_by(Rater.code, PracticeAnswer.at, Item.code)
+    )
+    for one, rater, item, answer in session.execute(statement):
+        yield {
+            "rater": rater, "item": item, "verdict": one.verdict.value, "answer": answer.value,
+            "hypothesis": one.hypothesis, "at": one.at, "seconds": one.seconds, "read_at": one.read_at,
+        }  # fmt: skip
+
+
+def _checks(session: Session, study: Study) -> Iterator[Cells]:
+    about = aliased(Item)
+    statement = (
+        select(CheckAnswer, Rater.code, Item.code, about.code, OpenedItem, Arm)
+        .join(Rater, Rater.id == CheckAnswer.rater_id)
+        .join(Item, Item.id == CheckAnswer.item_id)
+        .join(about, about.id == Item.repeat_of)
+        .outerjoin(OpenedItem, OpenedItem.item_id == Item.id)
+        .outerjoin(Arm, Arm.id == OpenedItem.arm_id)
+        .where(Rater.study_id == study.id)
+        .order_by(Rater.code, CheckAnswer.at, Item.code)
+    )
+    for one, rater, item, neuron, opened, arm in session.execute(statement):
+        yield {
+            "rater": rater, "item": item, "about": neuron, "fires": " ".join(map(str, one.fires)), "at": one.at,
+            "seconds": one.seconds, "bands": " ".join(map(str, bands_shown(opened))),
+            "arm": arm.name if arm else None, "condition": arm.condition if arm else None,
+        }  # fmt: skip
+
+
+def bands_shown(opened: OpenedItem | None) -> list[int]:
+    """The band of each held-out snippet in the order raters saw them; empty while that is sealed."""
+    if opened is None or opened.order is None:
+        return []
+    drawn = bands(len(opened.order))
+    return [drawn[at] for at in opened.order]
+
+
+def _guesses(session: Session, study: Study) -> Iterator[Cells]:
+    statement = (
+        select(Guess, Rater.code, Item.code, Arm)
+        .join(Rater, Rater.id == Guess.rater_id)
+        .join(Item, Item.id == Guess.item_id)
+        .outerjoin(OpenedItem, OpenedItem.item_id == Item.id)
+        .outerjoin(Arm, Arm.id == OpenedItem.arm_id)
+        .where(Rater.study_id == study.id)
+        .order_by(Rater.code, Guess.at, Item.code)
+    )
+    for one, rater, item, arm in session.execute(statement):
+        yield {
+            "rater": rater, "item": item, "guess": one.condition or UNKNOWN, "at": one.at, "seconds": one.seconds,
+            "arm": arm.name if arm else None, "condition": arm.condition if arm else None,
         }  # fmt: skip
 
 
@@ -180,5 +248,6 @@ def _events(session: Session, study: Study) -> Iterator[Cells]:
 
 READERS: dict[str, Callable[[Session, Study], Iterator[Cells]]] = {
     "progress": _progress, "ratings": _ratings, "items": _items, "raters": _raters, "sittings": _sittings,
+    "practice": _practice, "checks": _checks, "guesses": _guesses,
     "arms": _arms, "placements": _placements, "events": _events,
 }  # fmt: skip

@@ -1,12 +1,16 @@
 """The tables of an export and what their columns mean: the data dictionary. Pure."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from app.models import StudyState
 
 Kind = Literal["text", "whole", "number", "time", "yes_no"]
-Name = Literal["progress", "ratings", "items", "raters", "sittings", "arms", "placements", "events", "dictionary"]
+Name = Literal[
+    "progress", "ratings", "items", "raters", "sittings", "practice", "checks", "guesses", "arms", "placements",
+    "events", "dictionary",
+]  # fmt: skip
 
 OPEN, CLOSED, UNBLINDED = StudyState.OPEN, StudyState.CLOSED, StudyState.UNBLINDED
 ORDER = (OPEN, CLOSED, UNBLINDED)
@@ -20,6 +24,8 @@ class Column:
     """What a cell says, in a sentence; goes into the data dictionary."""
     since: StudyState = OPEN
     """The state of the study from which on the column is given out."""
+    needs: tuple[str, ...] = ()
+    """Fields of a design, one of which must ask for something; else the column is left out."""
 
 
 @dataclass(frozen=True)
@@ -29,16 +35,24 @@ class Table:
     since: StudyState
     """The state of the study from which on the table is given out."""
     columns: tuple[Column, ...]
+    needs: tuple[str, ...] = ()
+    """Fields of a design, one of which must ask for something; else there is no such table."""
 
-    def seen_in(self, state: StudyState) -> "Table":
-        """The table as it may be given out in this state."""
-        shown = tuple(column for column in self.columns if reached(state, column.since))
-        return Table(self.name, self.about, self.since, shown)
+    def seen_in(self, state: StudyState, design: Mapping[str, Any]) -> "Table":
+        """The table as it may be given out in this state, with what the design has."""
+        shown = tuple(c for c in self.columns if reached(state, c.since) and asked_for(design, c.needs))
+        return replace(self, columns=shown)
+
+
+def asked_for(design: Mapping[str, Any], needs: tuple[str, ...]) -> bool:
+    return not needs or any(design.get(name) for name in needs)
 
 
 def reached(state: StudyState, since: StudyState) -> bool:
     return ORDER.index(state) >= ORDER.index(since)
 
+
+PHASED = ("practice_items", "check_snippets", "guesses")
 
 PROGRESS = Table(
     "progress",
@@ -128,6 +142,7 @@ RATERS = Table(
         Column("finished_at", "time", "When the rater's share was done; empty if it never was."),
         Column("deactivated_at", "time", "When an administrator deactivated the rater; the verdicts given stay."),
         Column("withdrawn_at", "time", "When the rater withdrew consent; texts are gone then, counts stay."),
+        Column("phase", "text", "What the rater was at: practice, rating, check, guesses or done.", needs=PHASED),
     ),
 )
 
@@ -144,6 +159,57 @@ SITTINGS = Table(
         Column("ended_at", "time", "When it ended; empty while it lasts."),
         Column("ended_by", "text", "The administrator who ended it; empty when it ended by itself."),
     ),
+)
+
+PRACTICE = Table(
+    "practice",
+    "Verdicts on practice items, which enter nothing. A row is an answer. Only where the design has practice.",
+    CLOSED,
+    (
+        Column("rater", "text", "The rater's code."),
+        Column("item", "text", "The practice item's code."),
+        Column("verdict", "text", "INTERPRETABLE, NOT_INTERPRETABLE or CANNOT_DECIDE."),
+        Column("answer", "text", "What it should have been."),
+        Column("hypothesis", "text", "What the rater wrote; may be empty."),
+        Column("at", "time", "When the server took it."),
+        Column("seconds", "number", "Server time since the rater's last step, in seconds."),
+        Column("read_at", "time", "When the rater went on from the answer; empty if they never did."),
+    ),
+    needs=("practice_items",),
+)
+
+CHECKS = Table(
+    "checks",
+    "Answers of the hypothesis check. A row is a rater and a neuron. Only where the design has a check.",
+    CLOSED,
+    (
+        Column("rater", "text", "The rater's code."),
+        Column("item", "text", "The code of the item with the held-out snippets."),
+        Column("about", "text", "The code of the item whose neuron it is about."),
+        Column("fires", "text", "Numbers of the snippets that the rater ticked, from 1."),
+        Column("at", "time", "When the server took it."),
+        Column("seconds", "number", "Server time since the rater's last step, in seconds."),
+        Column("bands", "text", "The band of each snippet, in the order shown: 0 to 4 fire, 5 is quiet.", UNBLINDED),
+        Column("arm", "text", "The arm's name.", UNBLINDED),
+        Column("condition", "text", "The arm's condition.", UNBLINDED),
+    ),
+    needs=("check_snippets",),
+)
+
+GUESSES = Table(
+    "guesses",
+    "What raters guessed at the end. A row is a rater and an item. Only where the design asks for guesses.",
+    CLOSED,
+    (
+        Column("rater", "text", "The rater's code."),
+        Column("item", "text", "The item's code."),
+        Column("guess", "text", "The condition that the rater guessed, or UNKNOWN for “don't know”."),
+        Column("at", "time", "When the server took it."),
+        Column("seconds", "number", "Server time since the rater's last step, in seconds."),
+        Column("arm", "text", "The arm's name.", UNBLINDED),
+        Column("condition", "text", "The condition that it was.", UNBLINDED),
+    ),
+    needs=("guesses",),
 )
 
 ARMS = Table(
@@ -204,13 +270,27 @@ DICTIONARY = Table(
 )
 
 TABLES: dict[str, Table] = {
-    table.name: table for table in (PROGRESS, RATINGS, ITEMS, RATERS, SITTINGS, ARMS, PLACEMENTS, EVENTS)
+    table.name: table
+    for table in (
+        PROGRESS,
+        RATINGS,
+        ITEMS,
+        RATERS,
+        SITTINGS,
+        PRACTICE,
+        CHECKS,
+        GUESSES,
+        ARMS,
+        PLACEMENTS,
+        EVENTS,
+    )
 }
 
 
-def given_out_in(state: StudyState) -> list[Table]:
+def given_out_in(state: StudyState, design: Mapping[str, Any]) -> list[Table]:
     """The tables that may leave a study in this state, with the columns that may."""
-    return [table.seen_in(state) for table in TABLES.values() if reached(state, table.since)]
+    tables = [table for table in TABLES.values() if asked_for(design, table.needs) and reached(state, table.since)]
+    return [table.seen_in(state, design) for table in tables]
 
 
 def dictionary(tables: list[Table]) -> list[tuple[str, str, str, str]]:

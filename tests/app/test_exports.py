@@ -146,7 +146,7 @@ def test_a_closed_study_gives_out_no_arm(session: Session) -> None:
     for name in ("arms", "placements", "events"):
         with pytest.raises(Refused, match="unblinded"):
             export(session, rated.study, name, "json")
-    assert "arm" not in {column.name for column in TABLES["ratings"].seen_in(CLOSED).columns}
+    assert "arm" not in {column.name for column in TABLES["ratings"].seen_in(CLOSED, {}).columns}
 
 
 def test_an_unblinded_study_says_which_neuron_each_verdict_is_about(session: Session) -> None:

@@ -14,6 +14,7 @@ from app.reports.statistics.drift import drift
 from app.reports.statistics.estimate import jsonable
 from app.reports.statistics.form import Form, form_audit
 from app.reports.statistics.fractions import FEW, FEW_RATERS, ArmFraction, Replaced, with_replaced
+from app.reports.statistics.held_out import Check, hypothesis_check
 from app.reports.statistics.model import Effect, condition_terms, effects
 from app.reports.statistics.permutation import CAVEAT
 from app.reports.statistics.plan import Plan
@@ -70,6 +71,8 @@ class Analysis:
     """None when nobody was asked to guess."""
     form: tuple[Form, ...]
     """Empty when no features of pages were given."""
+    check: Check | None
+    """The hypothesis check; None when the design has none."""
 
 
 def analyse(
@@ -80,12 +83,14 @@ def analyse(
     arms: pd.DataFrame | None = None,
     guesses: pd.DataFrame | None = None,
     pages: pd.DataFrame | None = None,
+    held_out: pd.DataFrame | None = None,
 ) -> Analysis:
     """Analyse a study. The same tables, plan and seed give the same numbers.
 
     `verdicts`: the columns described in verdicts.py. `arms`, for replaced neurons: arm, units, live, replaced.
     `guesses`, for the success of blinding: rater, condition (the truth), guess (a condition or UNKNOWN), neurons only.
     `pages`, for the audit of form: neuron, condition, numeric features named "group.feature".
+    `held_out`, for the hypothesis check: the columns described in held_out.py.
     Raises ValueError when no verdict counts, and for a table that contradicts itself.
     """
     table = complete(verdicts)
@@ -126,6 +131,9 @@ def analyse(
         sensitivity=sensitivity(table, plan, main.comparisons, seed),
         blinding=None if guesses is None else blinding(guesses, conditions, level, count, generator(seed, "blinding")),
         form=() if pages is None else form_audit(pages, plan.baseline, level, AUDIT_RESAMPLES, generator(seed, "form")),
+        check=None
+        if held_out is None
+        else hypothesis_check(held_out, plan.baseline, level, count, generator(seed, "check")),
     )
 
 
