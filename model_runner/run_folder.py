@@ -99,13 +99,14 @@ class RunInfo:
     size: int
     """Parameters of the model, embedding and unembedding aside."""
     seed: int
+    """Of the model's training; 0 where nobody said."""
     layers: int
     hidden: int
     """MLP hidden units in each layer."""
     validation_loss: float | None
     """Nats a token on held-out text, where it is known."""
     train_tokens: int
-    """Tokens the model was trained on."""
+    """Tokens the model was trained on; 0 where nobody said."""
     checkpoint_digest: str
     activation_point: Literal["before_norm", "only"]
     """Where the activation was read: before the post-activation LayerNorm, or there is no such norm."""

@@ -32,7 +32,9 @@ class ForeignRecord:
     hidden: int
     context: int
     seed: int
+    """Of its training; 0 where nobody said."""
     train_tokens: int
+    """Tokens it was trained on; 0 where nobody said."""
     tokenizer_digest: str
     weights: dict[str, str]
     """SHA-256 of each file that the model is read from: its weights, and its config.json."""

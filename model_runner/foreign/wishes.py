@@ -16,7 +16,9 @@ class Wishes:
     condition: str | None = None
     """What its units do, where its config does not name it."""
     seed: int = 0
+    """Of its training; 0 where nobody said."""
     train_tokens: int = 0
+    """Tokens it was trained on; 0 where nobody said."""
 
     def __post_init__(self) -> None:
         if self.context is not None and self.context < 2:
