@@ -38,6 +38,7 @@ def parser() -> argparse.ArgumentParser:
     )
     _command(commands, "swap", "a SoLU + LN checkpoint between its two forms", _swap_options, _swap)
     _command(commands, "scaling", "which size of a baseline other arms are worth", _scaling_options, _scaling)
+    _command(commands, "eval-harness", "tasks of lm-evaluation-harness on a checkpoint", _tasks_options, _tasks)
     _command(commands, "collect", "what excites each neuron of a checkpoint most", _collect_options, _collect)
     _command(commands, "rules", "the simplest rule for each neuron of a run", _rules_options, _rules)
     _command(commands, "import", "somebody else's model, so that it can be collected", _import_options, _import)
@@ -141,6 +142,25 @@ def _scaling_options(parser: argparse.ArgumentParser) -> None:
 
 def _scaling(options: Options) -> None:
     from model_runner.scaling.command import run
+
+    run(options)
+
+
+def _tasks_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--checkpoint", type=Path, required=True, help="a folder that training finished")
+    parser.add_argument(
+        "--tasks",
+        nargs="+",
+        default=["shipped"],
+        help="tasks by name; `shipped`: ours, without a network; `paper`: the paper's seven (default: shipped)",
+    )
+    parser.add_argument("--limit", type=int, help="questions of each task (default: all)")
+    parser.add_argument("--fewshot", type=int, help="answered questions before each (default: the task's)")
+    parser.add_argument("--out", type=Path, help="a JSON file to keep the results in")
+
+
+def _tasks(options: Options) -> None:
+    from model_runner.eval_harness.command import run
 
     run(options)
 
