@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from model_runner import top
 from model_runner.contexts import Block
 from model_runner.top import Candidates, TopLists, empty_lists
 from model_runner.waiting import Waiting, empty_waiting, reserve, settle, windows_of
@@ -53,6 +54,17 @@ def nothing_gathered(units: int, kept: int, window: int, sides: int, sign: int =
     )
 
 
+def merge(gathered: Gathered, other: Gathered) -> None:
+    """Let in what was gathered over other documents; nothing may be waiting on either side."""
+    top.merge(gathered.lists, other.lists)
+    gathered.finite_F &= other.finite_F
+    if np.isnan(gathered.first_F).all():
+        gathered.first_F[:] = other.first_F
+    elif not np.isnan(other.first_F).all():
+        gathered.constant_F &= gathered.first_F == other.first_F
+    gathered.constant_F &= other.constant_F
+
+
 class Seen(NamedTuple):
     """A block's float32 activations of some units, and what each context reaches."""
 
@@ -64,22 +76,38 @@ class Seen(NamedTuple):
     least_RF: NDArray[np.float32] | None
     """Where it was asked for."""
 
+    spans: dict[int, slice | NDArray[np.int64]]
+    """Where the rankable tokens of each of these contexts are."""
+
     def ranked(self, row: int) -> Tensor:
-        """The rankable tokens (tokens, units) of a context."""
-        return ranked_tokens(self.acts_BTF[row], self.block.rankable_BT[row])
+        """The rankable tokens (tokens, units) of a context: a view, unless a special token stands among them."""
+        span = self.spans[row]
+        return self.acts_BTF[row, span if isinstance(span, slice) else torch.from_numpy(span).to(self.acts_BTF.device)]
 
 
 def look(acts_BTF: Tensor, block: Block, least: bool = False) -> Seen:
     """See what each unit reaches in each context. Changes nothing, so several threads may look at once."""
-    rows_R = np.flatnonzero(block.rankable_BT.any(axis=1))
-    shape = (len(rows_R), acts_BTF.shape[2])
-    seen = Seen(acts_BTF, block, rows_R, np.empty(shape, np.float32), np.empty(shape, np.float32) if least else None)
-    for place, row in enumerate(rows_R.tolist()):
+    spans = _spans(block.rankable_BT)
+    shape = (len(spans), acts_BTF.shape[2])
+    least_RF = np.empty(shape, np.float32) if least else None
+    seen = Seen(acts_BTF, block, np.array([*spans], np.int64), np.empty(shape, np.float32), least_RF, spans)
+    for place, row in enumerate(spans):
         ranked_TF = seen.ranked(row)
         seen.greatest_RF[place] = _greatest(ranked_TF)
-        if seen.least_RF is not None:
-            seen.least_RF[place] = _least(ranked_TF)
+        if least_RF is not None:
+            least_RF[place] = _least(ranked_TF)
     return seen
+
+
+def _spans(rankable_BT: NDArray[np.bool_]) -> dict[int, slice | NDArray[np.int64]]:
+    counts_B, firsts_B = rankable_BT.sum(axis=1), rankable_BT.argmax(axis=1)
+    lasts_B = rankable_BT.shape[1] - rankable_BT[:, ::-1].argmax(axis=1)
+    ends = enumerate(zip(counts_B.tolist(), firsts_B.tolist(), lasts_B.tolist(), strict=True))
+    return {
+        row: slice(first, last) if last - first == count else np.flatnonzero(rankable_BT[row])
+        for row, (count, first, last) in ends
+        if count
+    }
 
 
 def _greatest(acts_TF: Tensor) -> NDArray[np.float32]:
@@ -109,57 +137,42 @@ def gather(gathered: Gathered, seen: Seen, cluster_of: ClusterOf, after: AfterOf
     gathered.finite_F &= np.isfinite(best_RF).all(axis=0)
     _watch_constant(gathered, seen)
     documents_R = seen.block.document_B[seen.rows_R]
-    passes_RF = _passes(gathered.lists, best_RF, documents_R) & _best_of_document(best_RF, documents_R)
-    for first, last in _fitting(gathered, documents_R, passes_RF.sum(axis=1)):
-        rows_E, units_E = np.nonzero(passes_RF[first:last])
-        if not len(rows_E):
-            continue
-        found = reserve(gathered.waiting, len(rows_E))
-        found.unit_E[:], found.value_E[:] = units_E, best_RF[first:last][rows_E, units_E]
-        _fill(found, gathered.sign, seen, seen.rows_R[first:last][rows_E], cluster_of, after)
+    places_E, units_E = _passing(gathered.lists, best_RF, documents_R)
+    counts_R = np.bincount(places_E, minlength=len(documents_R))
+    for part in _fitting(gathered, documents_R, counts_R):
+        found = reserve(gathered.waiting, part.stop - part.start)
+        found.unit_E[:], found.value_E[:] = units_E[part], best_RF[places_E[part], units_E[part]]
+        _fill(found, gathered.sign, seen, seen.rows_R[places_E[part]], cluster_of, after)
 
 
-def _fitting(
-    gathered: Gathered, document_R: NDArray[np.int64], count_R: NDArray[np.int64]
-) -> Iterator[tuple[int, int]]:
-    """Ranges of contexts whose candidates fit together into the room that there is, made where it must be."""
-    first = 0
+def _fitting(gathered: Gathered, document_R: NDArray[np.int64], count_R: NDArray[np.int64]) -> Iterator[slice]:
+    """The candidates of contexts that fit together into the room that there is, made where it must be."""
+    end_R, first = np.cumsum(count_R), 0
     while first < len(count_R):
-        last = first + int(np.searchsorted(np.cumsum(count_R[first:]), gathered.waiting.room, side="right"))
-        if last > first:
-            yield first, last
+        begin = int(end_R[first] - count_R[first])
+        last = int(np.searchsorted(end_R, begin + gathered.waiting.room, side="right"))
+        if last > first and end_R[last - 1] > begin:
+            yield slice(begin, int(end_R[last - 1]))
         if last < len(count_R):
             settle(gathered.waiting, gathered.lists, int(document_R[last]))
         first = last
 
 
-def ranked_tokens(acts_TF: Tensor, rankable_T: NDArray[np.bool_]) -> Tensor:
-    """The rankable tokens of one context: a view, unless a special token stands among them."""
-    places = np.flatnonzero(rankable_T)
-    first, last = int(places[0]), int(places[-1])
-    if last - first + 1 == len(places):
-        return acts_TF[first : last + 1]
-    return acts_TF[torch.from_numpy(places).to(acts_TF.device)]
+def _passing(
+    lists: TopLists, best_RF: NDArray[np.float32], document_R: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Contexts and units (E) that may enter the lists, ordered by context. A NaN passes nowhere.
 
-
-def _passes(lists: TopLists, best_BF: NDArray[np.float32], document_B: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which contexts may enter which lists. A NaN passes nowhere."""
-    floor_F, document_F = lists.floor
-    level_BF = best_BF == floor_F
-    passes_BF = best_BF > floor_F
-    if level_BF.any():
-        passes_BF |= level_BF & (document_B[:, None] < document_F)
-    return passes_BF
-
-
-def _best_of_document(best_RF: NDArray[np.float32], document_R: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which contexts reach what their documents do in this block: no other can be its document's candidate."""
+    What is less than its document reaches in this block is not its document's candidate.
+    """
+    floor_F, floor_document_F = lists.floor
+    rows_E, units_E = np.nonzero(best_RF >= floor_F)
+    value_E = best_RF[rows_E, units_E]
     first_R = np.append(True, document_R[1:] != document_R[:-1])
-    if first_R.all():
-        return np.ones(best_RF.shape, np.bool_)
-    document_DF = np.maximum.reduceat(best_RF, np.flatnonzero(first_R), axis=0)
-    is_best_RF: NDArray[np.bool_] = best_RF == document_DF[np.cumsum(first_R) - 1]
-    return is_best_RF
+    highest_DF = np.maximum.reduceat(best_RF, np.flatnonzero(first_R), axis=0)
+    passes_E = value_E == highest_DF[(np.cumsum(first_R) - 1)[rows_E], units_E]
+    passes_E &= (value_E > floor_F[units_E]) | (document_R[rows_E] < floor_document_F[units_E])
+    return rows_E[passes_E], units_E[passes_E]
 
 
 def _watch_constant(gathered: Gathered, seen: Seen) -> None:

@@ -1,25 +1,28 @@
 """One pass of a model over a corpus split, keeping what excites each unit most, into a run folder."""
 
 # Shape suffixes: B contexts of a block, T tokens of a context, F neurons of a layer, N documents, E positions.
+import io
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from model_runner.blocks import Take, read_blocks
 from model_runner.collect_config import CollectConfig, CollectSettings, settle_config
-from model_runner.collect_state import PARTIAL_NAME, forget_state, load_state, save_state
+from model_runner.collect_state import forget_states, load_state, make_room, save_state, state_file
 from model_runner.collected import write_collected
-from model_runner.contexts import Block, Contexts, cut_contexts, first_documents
+from model_runner.contexts import Block, Contexts, cut_contexts, first_documents, shard
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
-from model_runner.group import Group, new_groups, read_layer, settle_groups
-from model_runner.progress import progress
+from model_runner.group import Group, merge_groups, new_groups, read_layer, settle_groups
+from model_runner.progress import Bar, progress
+from model_runner.ranks import Ranks, open_ranks
 from model_runner.resume import refuse_change
 from model_runner.run_folder import INFO_NAME, RunFolderError, RunInfo, open_run
 from model_runner.subject import Reader, Subject
@@ -30,32 +33,36 @@ SAVE_SECONDS = 30.0
 def collect(subject: Subject, corpus: Corpus, folder: Path, config: CollectConfig) -> RunInfo:
     """Collect the top snippets of every MLP neuron into `folder`.
 
-    A folder that is begun is continued, one that is finished is read; the result is the same, byte for byte
-    (on as many threads), as that of one uninterrupted pass. Raises RunnerError when the folder was begun
-    with other settings or is damaged, when the model cannot read the corpus, and when it is broken.
+    A folder that is begun is continued, one that is finished is read; the result is the same, byte for byte, as
+    that of one uninterrupted pass, on any number of threads. Under torchrun every rank reads a share of the
+    documents and the first puts the shares together, into the same bytes again; `folder` is one for all of them.
+    Raises RunnerError when the folder was begun with other settings or is damaged, when it cannot be written,
+    when the model cannot read the corpus, and when it is broken.
     """
     settings = settle_config(config, subject, corpus)
-    if (folder / INFO_NAME).exists():
-        return _finished(folder, settings)
+    with open_ranks(config.device) as ranks:
+        if not (folder / INFO_NAME).exists():
+            _collect(subject, corpus, folder, settings, ranks)
+        ranks.wait()
+    return _finished(folder, settings)
+
+
+def _collect(subject: Subject, corpus: Corpus, folder: Path, settings: CollectSettings, ranks: Ranks) -> None:
     documents_N = first_documents(corpus, corpus.in_split(settings.split, settings.parts), settings.tokens)
     contexts = cut_contexts(corpus, documents_N, settings.window, settings.block)
-    _make_folder(folder)
-    model = subject.model.to(config.device)
+    make_room(folder, ranks)
+    model = subject.model.to(str(ranks.device))
     groups = new_groups(model, subject.about.hidden, settings)
-    _read(model, contexts, groups, folder, settings)
-    _refuse_broken(groups)
-    info = write_collected(subject, corpus, folder, settings, documents_N, groups)
-    forget_state(folder)
-    return info
-
-
-def _make_folder(folder: Path) -> None:
-    """Before the work, so that nobody waits for an hour to hear that it cannot be kept."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / PARTIAL_NAME).touch()
-    except OSError as error:
-        raise RunnerError(f"{folder} could not be written: {error.strerror}. Choose another --out.") from error
+    _read(model, shard(contexts, ranks.rank, ranks.count), groups, state_file(folder, ranks), settings, ranks)
+    ranks.wait()
+    if ranks.first:
+        for rank in range(1, ranks.count):
+            other = new_groups(model, subject.about.hidden, settings)
+            load_state(state_file(folder, replace(ranks, rank=rank)), settings.as_json(), other)
+            merge_groups(groups, other)
+        _refuse_broken(groups)
+        write_collected(subject, corpus, folder, settings, documents_N, groups)
+        forget_states(folder)
 
 
 def _finished(folder: Path, settings: CollectSettings) -> RunInfo:
@@ -85,31 +92,36 @@ def taking(model: Reader, groups: Sequence[Group], corpus: Corpus) -> Take:
     return take
 
 
-def read_block(model: Reader, block: Block, groups: Sequence[Group], corpus: Corpus) -> None:
-    """Put one block through the model, on all threads, and what it excites into the lists."""
-    take = taking(model, groups, corpus)
-    with torch.inference_mode():
-        tokens_BT = torch.from_numpy(block.tokens_BT).to(model.device)
-        for layer, acts_BTF in enumerate(model.activations(tokens_BT)):
-            take(layer, acts_BTF, block)
+def _read(
+    model: Reader, contexts: Contexts, groups: Sequence[Group], state: Path, settings: CollectSettings, ranks: Ranks
+) -> None:
+    """Read the blocks of a shard from where an earlier run stopped, and write the state now and then.
 
-
-def _read(model: Reader, contexts: Contexts, groups: Sequence[Group], folder: Path, settings: CollectSettings) -> None:
-    """Read all blocks from where an earlier run stopped, and write the state now and then."""
-    following = load_state(folder, settings.as_json(), groups)
+    With other ranks the state is written at the end as well: it is how they learn what was gathered here.
+    """
+    last = contexts.numbers.stop
+    following = load_state(state, settings.as_json(), groups) or contexts.numbers.start
     take = taking(model, groups, contexts.corpus)
     block_tokens = settings.block * settings.window
-    with progress(f"Collecting {folder.name}", contexts.blocks * block_tokens, "tokens") as bar:
-        bar.skip(following * block_tokens)
-        while following < contexts.blocks:
+    with _bar(state.parent.name, len(contexts.numbers) * block_tokens, ranks) as bar:
+        bar.skip((following - contexts.numbers.start) * block_tokens)
+        while following < last:
             is_due = partial(_is_later_than, time.monotonic() + SAVE_SECONDS)
             unfinished = -1
-            for block in read_blocks(model, contexts, range(following, contexts.blocks), take, is_due):
+            for block in read_blocks(model, contexts, range(following, last), take, is_due):
                 following, unfinished = following + 1, block.unfinished
                 bar.advance(block_tokens)
             settle_groups(groups, unfinished)
-            if following < contexts.blocks:
-                save_state(folder, settings.as_json(), following, groups)
+            if following < last:
+                save_state(state, settings.as_json(), following, groups)
+    if ranks.count > 1:
+        save_state(state, settings.as_json(), following, groups)
+
+
+def _bar(name: str, tokens: int, ranks: Ranks) -> AbstractContextManager[Bar]:
+    """Only the first rank speaks: of its own share, which is like the others'."""
+    what = f"Collecting {name}"
+    return progress(what, tokens, "tokens") if ranks.first else nullcontext(Bar(what, tokens, "tokens", io.StringIO()))
 
 
 def _is_later_than(moment: float) -> bool:

@@ -1,6 +1,7 @@
 """What `glance-runner collect` does."""
 
 import argparse
+import os
 import sys
 from collections import Counter
 
@@ -27,6 +28,9 @@ def run(options: argparse.Namespace) -> None:
         device=options.device,
     )
     info = collect(load_subject(options.checkpoint), open_corpus(options.corpus), options.out, config)
+    # Of the processes that torchrun started, only the first speaks.
+    if os.environ.get("RANK", "0") != "0":
+        return
     states = Counter(STATES[state] for state in open_run(options.out).units["state"])
     said = ", ".join(f"{count:,} {state}" for state, count in states.most_common())
     sys.stdout.write(

@@ -1,6 +1,6 @@
-"""What a collection has gathered so far, in one file that survives being killed.
+"""What a collection has gathered so far, in one file that survives being killed; with several ranks, in one each.
 
-The file is written whole and put in its place by rename. It holds the settings it belongs to, the number of
+A file is written whole and put in its place by rename. It holds the settings it belongs to, the number of
 the next block, and the arrays of every layer; zip checksums guard each of them.
 """
 
@@ -9,7 +9,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +21,49 @@ from model_runner.capture import Gathered
 from model_runner.errors import RunnerError
 from model_runner.exact_sum import ExactSum
 from model_runner.group import Group
+from model_runner.ranks import Ranks
 from model_runner.resume import refuse_change
 from model_runner.spread import Spread
 from model_runner.top import COLUMNS, EMPTY, Candidates, TopLists
 from model_runner.waiting import fill, reserve
 
 STATE_NAME = "collecting.npz"
-PARTIAL_NAME = "collecting.npz.partial"
+STATES = "collecting*.npz*"
 STATE_FORMAT = 2
 WATCHED = ("finite_F", "constant_F", "first_F")
 WINDOWS = "windows_FKSW"
 LISTS = tuple(field.name for field in fields(TopLists))
 
 
-def save_state(folder: Path, settings: Mapping[str, Any], next_block: int, groups: Sequence[Group]) -> None:
+def state_file(folder: Path, ranks: Ranks) -> Path:
+    """Where a rank keeps its state."""
+    return folder / (STATE_NAME if ranks.count == 1 else f"collecting-{ranks.rank}-of-{ranks.count}.npz")
+
+
+def make_room(folder: Path, ranks: Ranks) -> None:
+    """Make the folder and see that it can be written, before the work: nobody waits an hour to hear that it cannot.
+
+    Raises RunnerError, also where another number of ranks has begun: each of them had another share.
+    """
+    state = state_file(folder, ranks)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _partial(state).touch()
+    except OSError as error:
+        raise RunnerError(f"{folder} could not be written: {error.strerror}. Choose another --out.") from error
+    ours = {state_file(folder, replace(ranks, rank=rank)) for rank in range(ranks.count)}
+    for other in sorted(set(folder.glob("collecting*.npz")) - ours):
+        raise RunnerError(
+            f"{other} was begun by another number of processes than {ranks.count}. "
+            "Collect with as many again, or delete it."
+        )
+
+
+def _partial(state: Path) -> Path:
+    return state.with_name(f"{state.name}.partial")
+
+
+def save_state(path: Path, settings: Mapping[str, Any], next_block: int, groups: Sequence[Group]) -> None:
     """Write the state. The candidates still waiting must be those of one unfinished document.
 
     Raises RunnerError when the disk is full or the folder cannot be written; the state before is kept.
@@ -43,13 +72,13 @@ def save_state(folder: Path, settings: Mapping[str, Any], next_block: int, group
     arrays = {"about": np.frombuffer(json.dumps(about).encode(), np.uint8)}
     for number, group in enumerate(groups):
         arrays |= {f"{number}/{name}": array for name, array in _group_arrays(group)}
-    partial = folder / PARTIAL_NAME
+    partial = _partial(path)
     try:
         with partial.open("wb") as file:
             np.savez(file, allow_pickle=False, **arrays)
             file.flush()
             os.fsync(file.fileno())
-        partial.replace(folder / STATE_NAME)
+        partial.replace(path)
     except OSError as error:
         raise RunnerError(
             f"{partial} could not be written: {error.strerror}. What was collected until the last state is kept; "
@@ -97,12 +126,11 @@ def _used(lists: TopLists) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return units, lists.slot_FK[units, places]
 
 
-def load_state(folder: Path, settings: Mapping[str, Any], groups: Sequence[Group]) -> int:
+def load_state(path: Path, settings: Mapping[str, Any], groups: Sequence[Group]) -> int:
     """Put the saved arrays into `groups`, which are fresh, and return the number of the next block.
 
     Without a state that is 0. Raises RunnerError when the state is damaged or belongs to other settings.
     """
-    path = folder / STATE_NAME
     if not path.exists():
         return 0
     try:
@@ -159,6 +187,7 @@ def _restore_bands(lists: TopLists, arrays: Mapping[str, NDArray[Any]]) -> None:
     lists.windows_FKSW[_used(lists)] = arrays[WINDOWS]
 
 
-def forget_state(folder: Path) -> None:
-    for name in (STATE_NAME, PARTIAL_NAME):
-        (folder / name).unlink(missing_ok=True)
+def forget_states(folder: Path) -> None:
+    """Remove what only an unfinished collection needs."""
+    for path in folder.glob(STATES):
+        path.unlink()

@@ -6,7 +6,7 @@ bits with the shape of a batch, so one fixed shape makes the numbers themselves 
 """
 
 # Shape suffixes: N documents, B contexts of a block, T tokens of a context.
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ class Block:
     start_B: NDArray[np.int64]
     """Offset in its document of each context's second token."""
     rankable_BT: NDArray[np.bool_]
-    """Neither BOS at the beginning, nor a special token anywhere, nor padding."""
+    """Neither BOS at the beginning, nor a special token anywhere, nor padding, nor what another shard looks at."""
     unfinished: int
     """The document that goes on in the next block, or -1."""
 
@@ -50,25 +50,32 @@ class Contexts:
     rows: int
     ends_N: NDArray[np.int64]
     """Contexts of all documents up to and with this one."""
-
-    @property
-    def count(self) -> int:
-        return int(self.ends_N[-1]) if len(self.ends_N) else 0
+    mine: range
+    """The contexts that are looked at, all or a shard of them; others in the same blocks are computed for nothing."""
 
     @property
     def blocks(self) -> int:
-        return -(-self.count // self.rows)
+        """Blocks of all documents."""
+        return -(-int(self.ends_N[-1]) // self.rows)
+
+    @property
+    def numbers(self) -> range:
+        """The blocks with contexts of mine."""
+        return range(self.mine.start // self.rows, -(-self.mine.stop // self.rows)) if self.mine else range(0)
 
     def block(self, number: int) -> Block:
-        """One block, 0 <= number < blocks."""
-        contexts_B = np.arange(number * self.rows, min((number + 1) * self.rows, self.count))
+        """One block, 0 <= number < blocks. It holds the same tokens for every shard."""
+        first, after = number * self.rows, (number + 1) * self.rows
+        contexts_B = np.arange(first, min(after, int(self.ends_N[-1])))
         places_B = np.searchsorted(self.ends_N, contexts_B, side="right")
         lengths_B = context_counts(self.corpus, self.documents_N[places_B], self.window)
         starts_B = (contexts_B - (self.ends_N[places_B] - lengths_B)) * (self.window - 1)
-        after = (number + 1) * self.rows
-        goes_on = after < self.count and np.searchsorted(self.ends_N, after, side="right") == places_B[-1]
+        goes_on = after < self.mine.stop and np.searchsorted(self.ends_N, after, side="right") == places_B[-1]
         documents_B = self.documents_N[places_B]
-        return self._filled(documents_B, starts_B, int(documents_B[-1]) if goes_on else -1)
+        block = self._filled(documents_B, starts_B, int(documents_B[-1]) if goes_on else -1)
+        block.rankable_BT[: max(0, self.mine.start - first)] = False
+        block.rankable_BT[max(0, self.mine.stop - first) :] = False
+        return block
 
     def _filled(self, document_B: NDArray[np.int64], start_B: NDArray[np.int64], unfinished: int) -> Block:
         bos = self.corpus.info.bos
@@ -83,6 +90,16 @@ class Contexts:
         # Padding is BOS and goes with it.
         rankable_BT = tokens_BT != bos
         return Block(tokens_BT, length_B, documents_B, starts_B, rankable_BT, unfinished)
+
+
+def shard(contexts: Contexts, part: int, parts: int) -> Contexts:
+    """The part's share of whole documents, as equal as they allow; it may be empty.
+
+    Blocks keep their numbers and their rows. Where two shards meet in a block, both compute it.
+    """
+    ends_N = np.concatenate([[0], contexts.ends_N])
+    bounds = [ends_N[np.searchsorted(ends_N, ends_N[-1] * each / parts)] for each in (part, part + 1)]
+    return replace(contexts, mine=range(int(bounds[0]), int(bounds[1])))
 
 
 def read_context(corpus: Corpus, document: int, start: int, window: int) -> NDArray[np.unsignedinteger[Any]]:
@@ -102,13 +119,13 @@ def cut_contexts(corpus: Corpus, documents_N: NDArray[np.int64], window: int, ro
         raise RunnerError(f"A window of {counted(window, 'token')} has no room for text after BOS; give at least 2.")
     if rows < 1:
         raise RunnerError(f"A block of {rows} contexts is empty; give at least 1.")
-    contexts = Contexts(corpus, documents_N, window, rows, np.cumsum(context_counts(corpus, documents_N, window)))
-    if not contexts.count:
+    ends_N = np.cumsum(context_counts(corpus, documents_N, window))
+    if not len(ends_N) or not ends_N[-1]:
         raise RunnerError(
             f"There is no text in {counted(len(documents_N), 'document')} to collect over. "
             "Choose another split, other parts, or a larger corpus."
         )
-    return contexts
+    return Contexts(corpus, documents_N, window, rows, ends_N, range(int(ends_N[-1])))
 
 
 def first_documents(corpus: Corpus, documents_N: NDArray[np.int64], tokens: int | None) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from model_runner import capture, spread, top
 from model_runner.bands import Bands, no_bands, sample, settle_bands
 from model_runner.capture import AfterOf, ClusterOf, Gathered, Seen, gather, look, nothing_gathered
 from model_runner.collect_config import CollectSettings
@@ -144,3 +145,14 @@ def settle_groups(groups: Sequence[Group], unfinished: int) -> None:
         settle(gathered.waiting, gathered.lists, unfinished)
     for bands in (group.bands for group in groups if group.bands is not None):
         settle_bands(bands)
+
+
+def merge_groups(groups: Sequence[Group], others: Sequence[Group]) -> None:
+    """Let in what the same units gathered over other documents, when both are settled."""
+    for group, other in zip(groups, others, strict=True):
+        for mine, theirs in zip(group.gathered, other.gathered, strict=True):
+            capture.merge(mine, theirs)
+        if group.spread is not None and other.spread is not None:
+            spread.merge(group.spread, other.spread)
+        if group.bands is not None and other.bands is not None:
+            top.merge(group.bands.lists, other.bands.lists)

@@ -161,4 +161,4 @@ class BlockNorm(nn.Module):
         """
         blocks_E = units_E // (len(self.weight) // self.n_blocks)
         mean_ET, inverse_ET = (moment_BTN.transpose(1, 2)[rows_E, blocks_E] for moment_BTN in moments)
-        return (x_ET - mean_ET) * inverse_ET * self.weight[units_E, None] + self.bias[units_E, None]
+        return (x_ET - mean_ET).mul_(inverse_ET).mul_(self.weight[units_E, None]).add_(self.bias[units_E, None])

@@ -85,7 +85,7 @@ def _in_blocks(checkpoint: Checkpoint, corpus: Corpus, layer: int) -> list[MadeD
     """Every document with the layer's activations (tokens, units), from batches of the shape that is collected."""
     contexts = cut_contexts(corpus, corpus.in_split("collect"), WINDOW, 3)
     parts: dict[int, list[NDArray[np.float32]]] = {}
-    for block in map(contexts.block, range(contexts.blocks)):
+    for block in map(contexts.block, contexts.numbers):
         acts_BTF = list(checkpoint.model.activations(torch.from_numpy(block.tokens_BT)))[layer].numpy()
         for row, document in enumerate(block.document_B.tolist()):
             parts.setdefault(document, []).append(acts_BTF[row, 1 : block.length_B[row]])

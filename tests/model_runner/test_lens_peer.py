@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from benchmarks import __main__ as command
 from benchmarks.collect_vs_transformerlens import NAME
 from benchmarks.lens_peer import cached, differing, lens_model, top_of
-from model_runner.collect import read_block
+from model_runner.collect import taking
 from model_runner.collect_config import CollectConfig, settle_config
 from model_runner.contexts import Block, cut_contexts
 from model_runner.corpus.store import Corpus
@@ -38,8 +38,10 @@ def collected(corpus: Corpus) -> Collected:
     contexts = cut_contexts(corpus, corpus.in_split("collect"), 16, 8)
     groups = new_groups(model, model.config.hidden, settings)
     blocks, parts = [contexts.block(number) for number in range(contexts.blocks)], []
+    take = taking(model, groups, corpus)
     for block in blocks:
-        read_block(model, block, groups, corpus)
+        for layer, acts_BTF in enumerate(model.activations(torch.from_numpy(block.tokens_BT))):
+            take(layer, acts_BTF, block)
         with torch.inference_mode():
             parts.append(torch.cat(list(model.activations(torch.from_numpy(block.tokens_BT))), dim=-1))
     settle_groups(groups, -1)
