@@ -79,7 +79,7 @@ def _made(folder: Path, units: int) -> Run:
     )
     table = np.zeros(units, UNIT)
     table["index"], table["snippets"] = np.arange(units), KEPT
-    write_run(folder, _info(units), table, {"top": section}, _bytes())
+    write_run(folder, made_info(units), table, {"top": section}, _bytes())
     return open_run(folder)
 
 
@@ -88,7 +88,8 @@ def _bytes() -> Vocabulary:
     return Vocabulary(np.arange(256, dtype=np.uint8), offsets)
 
 
-def _info(units: int) -> RunInfo:
+def made_info(units: int) -> RunInfo:
+    """What run.json says of a run that nobody collected."""
     return RunInfo(
         name="made-up",
         condition="gelu",
