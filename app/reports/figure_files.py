@@ -14,7 +14,7 @@ def figure_file(report: Report, name: str, form: FigureFormat) -> tuple[bytes, s
     """The figure's bytes and their media type. Raises NotFound where the report has no such figure."""
     from app.reports.figures import png, svg, vega_lite
 
-    figure = report.found.figures.get(name) if report.found else None
+    figure = report.figures.get(name)
     if figure is None:
         raise NotFound("This report has no such figure.")
     if form == "png":

@@ -16,6 +16,6 @@ def report_files(report: Report) -> Iterator[File]:
     if can_make_pdf():
         yield File("report.pdf", pdf(report))
     yield File("report.json", json_bytes(as_json(report)))
-    for name in report.found.figures if report.found else ():
+    for name in report.figures:
         for form in FORMATS:
             yield File(f"{name}.{form}", figure_file(report, name, form)[0])

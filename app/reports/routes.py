@@ -24,7 +24,7 @@ from app.web import render, trusted
 
 router = APIRouter(prefix="/studies/{code}")
 Page = Annotated[int, Query(ge=1, le=1_000_000)]
-FigureName = Literal["fraction", "difference", "raters", "times"]
+FigureName = Literal["fraction", "difference", "raters", "times", "machines"]
 
 
 @router.get("/report")
