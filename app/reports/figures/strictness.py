@@ -25,7 +25,9 @@ def strictness_figure(
     )
     height = max(16 * len(conditions) + 10, 34) * len(called) + 84
     order = list(called.values())
-    return figure("raters", f"{label}.", lambda size: _draw(rows, order, conditions, size), (height, height), simulated)
+    return figure(
+        "raters", f"{label}.", lambda size: rater_rows(rows, order, conditions, size), (height, height), simulated
+    )
 
 
 def _row(rater: Rater, name: str, condition: str) -> Row:
@@ -40,7 +42,8 @@ def _row(rater: Rater, name: str, condition: str) -> Row:
     }
 
 
-def _draw(rows: Sequence[Row], raters: list[str], conditions: list[str], size: Size) -> Chart:
+def rater_rows(rows: Sequence[Row], raters: list[str], conditions: list[str], size: Size) -> Chart:
+    """A row a rater with a mark and an interval a condition: columns rater, condition, fraction, low and high."""
     axis = alt.Axis(labelExpr=series.SHARE, values=[0, 0.2, 0.4, 0.6, 0.8, 1] if size.wide else [0, 0.5, 1], grid=True)
     scale = alt.Scale(domain=[0, 1])
     x = alt.X("fraction:Q", title=TITLE, scale=scale, axis=axis)
