@@ -1,6 +1,7 @@
 """metrics.jsonl: a line a step."""
 
 import json
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -35,6 +36,15 @@ def append_metrics(folder: Path, metrics: Metrics) -> None:
     try:
         with (folder / METRICS).open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(asdict(metrics)) + "\n")
+    except OSError as error:
+        raise RunnerError(f"{folder / METRICS} could not be written: {error.strerror}.") from error
+
+
+def settle_metrics(folder: Path) -> None:
+    """Wait until every line is on the disk: a state that counts on them comes after. Raises RunnerError."""
+    try:
+        with (folder / METRICS).open("ab") as stream:
+            os.fsync(stream.fileno())
     except OSError as error:
         raise RunnerError(f"{folder / METRICS} could not be written: {error.strerror}.") from error
 

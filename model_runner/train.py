@@ -22,7 +22,7 @@ from model_runner.errors import RunnerError
 from model_runner.evaluate import held_out_loss, held_out_stream
 from model_runner.files import make_folder, write_atomically
 from model_runner.loss import BatchLoss
-from model_runner.metrics import Metrics, append_metrics, forget_metrics_after, read_metrics
+from model_runner.metrics import Metrics, append_metrics, forget_metrics_after, read_metrics, settle_metrics
 from model_runner.model import Transformer, new_model
 from model_runner.optimizer import new_optimizer, rate_share, set_rate
 from model_runner.progress import Bar, progress
@@ -189,6 +189,7 @@ def _run(training: Training, done: Reached) -> Reached:
             if training.ranks.first:
                 append_metrics(training.folder, metrics)
                 if _due(training, done.step, training.config.checkpoint_every):
+                    settle_metrics(training.folder)
                     save_state(training.folder, training.model, training.optimizer, done, training.identity)
             bar.advance(tokens, note=_note(metrics))
     return done
