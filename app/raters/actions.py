@@ -95,11 +95,17 @@ def join(session: Session, token: str) -> Rater:
 
 def deactivate(session: Session, study: Study, rater_code: str, *, actor: str) -> None:
     """Shut a rater out. The verdicts stay and count; what was in hand and the seat go back."""
-    rater = _rater(session, study, rater_code)
+    rater = rater_by_code(session, study, rater_code)
     if rater.deactivated_at is not None:
         return
+    seat = shut_out(session, rater, actor=actor)
+    log.append(session, study.id, actor, "rater deactivated", rater=rater.code, seat=seat.number if seat else None)
+
+
+def shut_out(session: Session, rater: Rater, *, actor: str | None) -> Seat | None:
+    """Nobody comes in as this rater any more. Returns the seat that went back."""
     at = clock.now()
-    rater.deactivated_at = at
+    rater.deactivated_at = rater.deactivated_at or at
     held = select(Assignment).where(Assignment.rater_id == rater.id, Assignment.state == AssignmentState.HELD)
     for assignment in session.scalars(held):
         assignment.state = AssignmentState.RELEASED
@@ -109,7 +115,7 @@ def deactivate(session: Session, study: Study, rater_code: str, *, actor: str) -
     seat = session.scalars(select(Seat).where(Seat.rater_id == rater.id)).one_or_none()
     if seat is not None:
         seat.rater_id = None
-    log.append(session, study.id, actor, "rater deactivated", rater=rater.code, seat=seat.number if seat else None)
+    return seat
 
 
 def end_sitting(session: Session, study: Study, sitting_code: str, *, actor: str) -> None:
@@ -171,7 +177,7 @@ def _seat_new_rater(session: Session, study: Study, invitation: Invitation, at: 
     return rater
 
 
-def _rater(session: Session, study: Study, code: str) -> Rater:
+def rater_by_code(session: Session, study: Study, code: str) -> Rater:
     rater = session.scalars(select(Rater).where(Rater.study_id == study.id, Rater.code == code)).one_or_none()
     if rater is None:
         raise NotFound()

@@ -14,6 +14,7 @@ from app.models import (
     OwnRater,
     Rater,
     RaterKind,
+    RaterPhase,
     Rating,
     Sitting,
     Study,
@@ -37,7 +38,8 @@ class RaterRow:
     """The rater's; None for a link that nobody has opened."""
     invitation_code: str | None
     kind: RaterKind
-    link: LinkState | Literal["deactivated"]
+    link: LinkState | Literal["deactivated", "withdrawn"]
+    phase: RaterPhase | None
     reusable: bool
     last_seen_at: datetime | None
     done: int
@@ -71,12 +73,21 @@ def study_by_code(session: Session, code: str) -> Study:
     return study
 
 
+def study_of(session: Session, rater: Rater) -> Study:
+    return session.get_one(Study, rater.study_id)
+
+
 def invitation_by_token(session: Session, token: str) -> Invitation | None:
     return session.scalars(select(Invitation).where(Invitation.token_hash == token_hash(token))).one_or_none()
 
 
 def study_state_of(session: Session, invitation: Invitation) -> StudyState:
     return session.scalars(select(Study.state).where(Study.id == invitation.study_id)).one()
+
+
+def design_of(session: Session, invitation: Invitation) -> dict[str, Any]:
+    design: dict[str, Any] = session.scalars(select(Study.design).where(Study.id == invitation.study_id)).one()
+    return design
 
 
 def rater_of(session: Session, invitation: Invitation) -> Rater | None:
@@ -207,7 +218,8 @@ def _rater_row(row: Row[Any], at: datetime, flags: list[Flag]) -> RaterRow:
         code=rater.code,
         invitation_code=None if invitation is None or invitation.reusable else invitation.code,
         kind=rater.kind,
-        link="deactivated" if rater.deactivated_at else state,
+        link="withdrawn" if rater.withdrawn_at else "deactivated" if rater.deactivated_at else state,
+        phase=rater.phase,
         reusable=invitation is not None and invitation.reusable,
         last_seen_at=row.seen,
         done=row.done,
@@ -226,6 +238,7 @@ def _link_row(invitation: Invitation, at: datetime) -> RaterRow:
         invitation_code=invitation.code,
         kind=invitation.kind,
         link=link_state(revoked_at=invitation.revoked_at, expires_at=invitation.expires_at, opened=False, at=at),
+        phase=None,
         reusable=invitation.reusable,
         last_seen_at=None,
         done=0,

@@ -10,9 +10,29 @@ from app.models import Administrator, StudyState
 from app.params import Code, ShortText
 from app.raters import actions
 from app.raters.invitations import refusal
-from app.raters.queries import invitation_by_token, link_is, rater_of, study_by_code, study_state_of
+from app.raters.queries import (
+    design_of,
+    invitation_by_token,
+    link_is,
+    rater_of,
+    study_by_code,
+    study_of,
+    study_state_of,
+)
+from app.raters.withdrawal import withdraw_consent
 from app.rating.examples import EXAMPLES
-from app.security import WritingAdministrator, find_administrator, find_rater, let_in, remember_own
+from app.security import (
+    RATER_COOKIE,
+    ReadingAdministrator,
+    ReadingRater,
+    WritingAdministrator,
+    WritingRater,
+    find_administrator,
+    find_rater,
+    let_in,
+    let_out,
+    remember_own,
+)
 from app.web import address, redirect, render
 
 router = APIRouter()
@@ -29,7 +49,9 @@ def welcome(request: Request, session: ReadSession, token: Code) -> Response:
     returning = rater_of(session, invitation) is not None
     if not returning and study_state_of(session, invitation) is not StudyState.OPEN:
         raise Conflict(actions.CLOSED)
-    return render(request, "raters/welcome.html", returning=returning, examples=EXAMPLES)
+    return render(
+        request, "raters/welcome.html", returning=returning, examples=EXAMPLES, design=design_of(session, invitation)
+    )
 
 
 @router.post("/join/{token}")
@@ -87,6 +109,39 @@ def deactivate(
 ) -> Response:
     require_manager(administrator)
     actions.deactivate(session, study_by_code(session, study_code), rater_code, actor=administrator.name)
+    return redirect(request, f"/studies/{study_code}")
+
+
+@router.get("/withdraw")
+def withdraw_page(request: Request, rater: ReadingRater) -> Response:
+    """What goes and what stays, before a rater withdraws their consent."""
+    return render(request, "raters/withdraw.html", who=rater.name, back="/rate", act="/withdraw", own=True)
+
+
+@router.post("/withdraw")
+def withdraw(request: Request, session: WriteSession, rater: WritingRater) -> Response:
+    withdraw_consent(session, study_of(session, rater), rater.code, actor=f"rater {rater.code}")
+    response = render(request, "raters/withdrawn.html")
+    let_out(request, session, response, RATER_COOKIE, path=address(request, "/"))
+    return response
+
+
+@router.get("/studies/{study_code}/raters/{rater_code}/withdraw")
+def withdraw_for_page(
+    request: Request, session: ReadSession, administrator: ReadingAdministrator, study_code: Code, rater_code: Code
+) -> Response:
+    require_manager(administrator)
+    rater = actions.rater_by_code(session, study_by_code(session, study_code), rater_code)
+    act, back = f"/studies/{study_code}/raters/{rater_code}/withdraw", f"/studies/{study_code}"
+    return render(request, "raters/withdraw.html", who=rater.name, back=back, act=act, own=False)
+
+
+@router.post("/studies/{study_code}/raters/{rater_code}/withdraw")
+def withdraw_for(
+    request: Request, session: WriteSession, administrator: WritingAdministrator, study_code: Code, rater_code: Code
+) -> Response:
+    require_manager(administrator)
+    withdraw_consent(session, study_by_code(session, study_code), rater_code, actor=administrator.name)
     return redirect(request, f"/studies/{study_code}")
 
 

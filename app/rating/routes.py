@@ -13,7 +13,7 @@ from app.rating import actions, queries
 from app.rating.beside import beside, offers_break
 from app.rating.phases import PLACES, next_phase
 from app.rating.words import KEY_NAMES, PALETTE_NAMES, THEME_NAMES, VERDICT_WORDS
-from app.security import ReadingRater, WritingRater, reading_rater, writing_rater
+from app.security import ReadingRater, WritingRater, find_rater, reading_rater, writing_rater
 from app.settings import Settings
 from app.web import redirect, render, trusted, wants_fragment
 
@@ -166,10 +166,14 @@ def thanks(request: Request, session: ReadSession, settings: AppSettings, rater:
 
 
 @router.get("/help")
-def help_page(request: Request) -> Response:
+def help_page(request: Request, session: ReadSession) -> Response:
+    """For everybody; a rater also reads what the people who run the study have to say."""
+    rater = find_rater(request, session)
+    instructions = queries.design_of(session, rater).get("instructions", "") if rater else ""
     return render(
-        request, "rating/help.html", key_names=KEY_NAMES, palette_names=PALETTE_NAMES, theme_names=THEME_NAMES
-    )
+        request, "rating/help.html", key_names=KEY_NAMES, palette_names=PALETTE_NAMES, theme_names=THEME_NAMES,
+        instructions=instructions, is_rater=rater is not None,
+    )  # fmt: skip
 
 
 def _next(

@@ -43,9 +43,13 @@ class Flow:
     invited: int
     """Single-use links made, and people who came by a reusable one."""
     consented: int
+    trained: int
+    """Raters who finished the practice items."""
     rated: int
     """Raters with a verdict that stands."""
     raters_analysed: int
+    left_out: dict[str, int]
+    """Why raters were left out by the plan: reason, how many."""
     deactivated: int
     """Raters whom an administrator deactivated; their verdicts count all the same."""
     withdrawn: int
@@ -57,6 +61,7 @@ class Flow:
 
 def flow(session: Session, study: Study, table: "pd.DataFrame", plan: "Plan") -> Flow:
     """Count the steps; `table` is the table of verdicts."""
+    from app.reports.statistics.exclusions import raters_left_out
     from app.reports.statistics.verdicts import complete, counted, of_kind
 
     kinds = _items_by_kind(session, study)
@@ -64,7 +69,9 @@ def flow(session: Session, study: Study, table: "pd.DataFrame", plan: "Plan") ->
     raters = session.scalars(select(Rater).where(Rater.study_id == study.id)).all()
     counting = [rater for rater in raters if rater.kind == RaterKind(plan.rater_kind)]
     whole = complete(table)
-    rows, used = of_kind(whole, plan, "neuron"), counted(whole, plan)
+    # Whoever rated is counted before anybody is left out.
+    rows = whole[(whole["kind"] == "neuron") & (whole["rater_kind"] == plan.rater_kind)]
+    used = counted(whole, plan)
     return Flow(
         drawn=kinds[ItemKind.NEURON] + replaced.total(),
         replaced=dict(sorted(replaced.items())),
@@ -75,9 +82,11 @@ def flow(session: Session, study: Study, table: "pd.DataFrame", plan: "Plan") ->
         analysed=used["neuron"].nunique(),
         invited=_invited(session, study),
         consented=len(counting),
+        trained=sum(rater.trained_at is not None for rater in counting),
         rated=rows["rater"].nunique(),
         raters_analysed=used["rater"].nunique(),
-        deactivated=sum(rater.deactivated_at is not None for rater in counting),
+        left_out=dict(sorted(Counter(raters_left_out(whole, plan).values()).items())),
+        deactivated=sum(rater.deactivated_at is not None and rater.withdrawn_at is None for rater in counting),
         withdrawn=sum(rater.withdrawn_at is not None for rater in counting),
         other_kinds=len(raters) - len(counting),
         verdicts_on_controls=len(of_kind(whole, plan, "mixed", "direction")),
