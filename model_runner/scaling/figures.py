@@ -6,7 +6,7 @@ import numpy as np
 from model_runner.scaling.comparison import Comparison
 from model_runner.scaling.drawing import EDGE, PAPER, Row, colour, data, shape, specification
 from model_runner.scaling.models import Model
-from model_runner.scaling.names import arm_name, in_order
+from model_runner.scaling.names import arm_name, in_order, size_name
 
 ON_THE_LINE = 60
 """Points of the law's curve."""
@@ -27,7 +27,12 @@ def loss_figure(models: list[Model], comparison: Comparison) -> Row:
     ]
     base = alt.Chart(data(rows))
     line = alt.Chart(data(_law_rows(models, comparison))).mark_line(strokeWidth=1.75)
-    x = alt.X("size:Q", title="Non-embedding parameters", scale=alt.Scale(type="log", nice=False), axis=_sizes(models))
+    x = alt.X(
+        "size:Q",
+        title="Non-embedding parameters",
+        scale=alt.Scale(type="log", nice=False, padding=14),
+        axis=_sizes(models),
+    )
     y = alt.Y("loss:Q", title="Held-out loss, nats a token", scale=alt.Scale(zero=False))
     hue = colour(arms)
     chart = alt.layer(
@@ -45,7 +50,7 @@ def multiplier_figure(comparison: Comparison) -> Row:
     named = [row | {"name": arm_name(row["arm"])} for row in rows]
     base = alt.Chart(data(named))
     one = alt.Chart(data([{"one": 1.0}])).mark_rule(color=EDGE, strokeDash=[4, 3])
-    x = alt.X("tokens:Q", title="Training tokens", axis=alt.Axis(format="~s", grid=False))
+    x = alt.X("tokens:Q", title="Training tokens", axis=alt.Axis(format="~s", grid=False, tickCount=6))
     y_scale = alt.Scale(type="log", zero=False, nice=False, padding=12)
     y = alt.Y("multiplier:Q", title="Effective size multiplier", scale=y_scale)
     hue = colour(arms)
@@ -82,7 +87,10 @@ def _law_rows(models: list[Model], comparison: Comparison) -> list[Row]:
 
 
 def _sizes(models: list[Model]) -> alt.Axis:
-    return alt.Axis(values=sorted({model.size for model in models}), format="~s", grid=False, labelOverlap="greedy")
+    """A tick at every size, named as the sentences do."""
+    sizes = sorted({model.size for model in models})
+    cases = "".join(f"datum.value == {size} ? '{size_name(size)}' : " for size in sizes)
+    return alt.Axis(values=sizes, labelExpr=f"{cases}''", grid=False, labelOverlap="greedy")
 
 
 def _loss_label(models: list[Model], comparison: Comparison) -> str:
