@@ -172,20 +172,24 @@ def list_studies(_options: Options) -> None:
 
 
 def create_study(options: Options) -> None:
-    """Everything slow is done before the database is written to."""
+    """Everything slow is done before the database is written to, but for a line that says that it was begun."""
     from app.design_commands import asked_for
-    from app.studies import creating
-    from app.studies.freezing import freeze
+    from app.studies import creating, drafts
 
-    asked = asked_for(options, get_settings())
-    with database(get_settings()):
-        pass
-    folders = [Path(run) for run in asked.runs]
-    frozen = freeze(asked.design, folders, creating.new_secret(), simulated=options.simulated, watch=_watch)
-    with writing() as (session, settings):
-        study = creating.create_study(session, settings, name=asked.name, frozen=frozen, actor=ACTOR, pilot=asked.pilot)
-    say(f"Sealed: {study.seal_root}")
-    say(study.code)
+    settings = get_settings()
+    asked = asked_for(options, settings)
+    with database(settings) as engine:
+        transactions = partial(transaction, engine)
+        with transactions() as session:
+            creating.check_name(session, asked.name)
+            draft = drafts.begin(session, ACTOR, asked, []).code
+        folders = [Path(run) for run in asked.runs]
+        code = drafts.draw_and_seal(
+            transactions, settings, draft, folders, simulated=options.simulated, watch=_watch
+        )  # fmt: skip
+        with transactions() as session:
+            say(f"Sealed: {find_study(session, code).seal_root}")
+    say(code)
 
 
 def _watch(items: "Iterable[DrawnItem]", total: int) -> "Iterable[DrawnItem]":
@@ -243,13 +247,17 @@ def unblind(options: Options) -> None:
 
 
 def report(options: Options) -> None:
+    from app.language import language
     from app.reports.folder import report_files
     from app.reports.queries import unblinded_study
+    from app.reports.rated_items import all_items
     from app.reports.report import make_report
 
     with writing() as (session, _):
         study = unblinded_study(session, find_study(session, options.study).code)
-        _write(options.out, {file.name: file.content for file in report_files(make_report(session, study))})
+        made = make_report(session, study, mixed=options.mixed)
+        written = report_files(made, all_items(session, study), language(options.language))
+        _write(options.out, {file.name: file.content for file in written})
     say(str(options.out / "report.html"))
 
 

@@ -20,10 +20,12 @@ from app.operations.routes import router as operations_router
 from app.phases.routes import router as phases_router
 from app.raters.routes import router as raters_router
 from app.rating.routes import router as rating_router
+from app.reports.power_routes import router as power_router
 from app.reports.routes import router as reports_router
 from app.security import SECURITY_HEADERS, SameOriginWrites, SecurityHeaders
 from app.settings import Settings, get_settings
 from app.static import router as static_router
+from app.studies.new_routes import router as new_studies_router
 from app.studies.plan_routes import router as plan_router
 from app.studies.routes import router as studies_router
 from app.studies.unblinding_routes import router as unblinding_router
@@ -56,6 +58,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_exception_handler(Exception, show_failure)
     app.include_router(static_router)
     app.include_router(administrators_router)
+    app.include_router(new_studies_router)  # before the next, in which “new” would be a study's code
     app.include_router(studies_router)
     app.include_router(plan_router)
     app.include_router(unblinding_router)
@@ -63,6 +66,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(rating_router)
     app.include_router(phases_router)
     app.include_router(reports_router)
+    app.include_router(power_router)
     app.include_router(operations_router)
     return app
 

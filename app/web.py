@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -80,6 +80,13 @@ def render(
     response = HTMLResponse(html, status_code, VARY)
     _keep_preferences(request, response)
     return response
+
+
+def streamed(request: Request, name: str, **context: Any) -> Response:
+    """Send a whole page as it comes: what takes long in it, an iterator among its values, is seen row by row."""
+    everything = {**globals_for(request, language_of(request)), **context}
+    pieces = environment.get_template(name).generate(everything)
+    return StreamingResponse(pieces, media_type="text/html", headers=VARY)
 
 
 def redirect(request: Request, path: str) -> Response:

@@ -27,6 +27,7 @@ from app.models.base import new_code
 from app.names import one_line
 from app.settings import Settings
 from app.studies.draw import DrawnItem
+from app.studies.earlier import earlier
 from app.studies.freezing import Frozen
 from app.studies.key import create_key, decrypt, encrypt, load_key, padded
 from app.studies.rules import seal_rules
@@ -54,10 +55,13 @@ def create_study(
     items = _write_items(session, study, frozen, key)
     _write_seats(session, study.id, frozen, items)
     rules = seal_rules(session, study, frozen)
+    runs = sorted(arm.info.digest for arm in frozen.arms)
+    before = earlier(session, runs)
     log.append(
         session, study.id, actor, "study created",
-        seal=study.seal_root, plan=study.plan_digest, design=digest(study.design), items=len(items),
-        runs=sorted(arm.info.digest for arm in frozen.arms), **({"rules": rules} if rules else {}),
+        seal=study.seal_root, plan=study.plan_digest, design=digest(study.design), items=len(items), runs=runs,
+        **({"rules": rules} if rules else {}), **({"drafts": before} if before else {}),
+        **({"pilot": True} if pilot else {}),
     )  # fmt: skip
     return study
 

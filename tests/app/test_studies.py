@@ -142,7 +142,7 @@ def test_a_study_is_made_by_the_form(client: TestClient, session: Session, with_
     answer = client.post("/studies/new", data={"name": "Spring", "run": with_runs, **FORM})
     assert answer.status_code == 303
     study = session.scalars(select(Study)).one()
-    assert answer.headers["location"] == f"/studies/{study.code}"
+    assert client.get(answer.headers["location"]).headers["location"] == f"/studies/{study.code}"
     assert study.design["neurons_per_arm"] == 4
     assert "Spring" in client.get("/studies").text
 
