@@ -69,8 +69,11 @@ def _remove_texts(session: Session, rater: Rater) -> Removed:
         .where(PracticeAnswer.rater_id == rater.id, PracticeAnswer.hypothesis != "")
         .values(hypothesis="")
     )
-    counts = [session.execute(one).rowcount for one in (hypotheses, drafts, practice)]
-    return Removed(*counts)
+    return Removed(
+        len(session.scalars(hypotheses.returning(Rating.id)).all()),
+        len(session.scalars(drafts.returning(Assignment.id)).all()),
+        len(session.scalars(practice.returning(PracticeAnswer.id)).all()),
+    )
 
 
 def _forget_name(session: Session, study: Study, rater: Rater) -> None:
