@@ -49,8 +49,8 @@ class Law:
         above_RK = (losses_RK - self.floor_R[:, None]) / self.scale_R[:, None]
         reached_RK = (above_RK > 0) & (self.exponent_R > 0)[:, None] & (self.scale_R > 0)[:, None]
         powers_RK = np.log(np.where(reached_RK, above_RK, 1.0)) / -np.maximum(self.exponent_R, 1e-12)[:, None]
-        # Far beyond any model there is, and a float all the same.
-        sizes_RK: Floats = np.where(reached_RK, self.unit * np.exp(np.minimum(powers_RK, 300.0)), np.inf)
+        # Far beyond any model there is, at either end, and a float above 0 all the same.
+        sizes_RK: Floats = np.where(reached_RK, self.unit * np.exp(np.clip(powers_RK, -300.0, 300.0)), np.inf)
         return sizes_RK
 
 

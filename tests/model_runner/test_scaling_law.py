@@ -59,6 +59,9 @@ def test_a_law_read_backwards() -> None:
     law = fit(SIZES, floor_law(SIZES)[None, :], "floor")
     assert law.sizes(floor_law(SIZES)[None, :])[0] == pytest.approx(SIZES, rel=1e-3)
     assert law.sizes(np.array([[1.9]]))[0, 0] == np.inf, "below the floor there is no size"
+    assert 0 < law.sizes(np.array([[1e200]]))[0, 0] < 1e-100, (
+        "a loss beyond all bounds has a size of which a logarithm exists"
+    )
 
 
 def test_replicates_are_fitted_each_on_its_own() -> None:
