@@ -127,3 +127,14 @@ def test_a_file_that_is_no_tokenizer_is_refused(tmp_path: Path, content: str) ->
     (tmp_path / "tokenizer.json").write_text(content)
     with pytest.raises(RunnerError, match=r"is not a tokenizer\.json"):
         load_tokenizer(tmp_path / "tokenizer.json")
+
+
+def test_the_public_solu_models_bos_goes_before_the_end_of_text_beside_it(tmp_path: Path) -> None:
+    """Their tokenizer has several specials; `<|BOS|>`, id 1, is the one that stood before every row in training."""
+    tokenizer = Tokenizer.from_str(TOKENIZER.to_str())
+    tokenizer.add_special_tokens(["<|endoftext|>", "<|EOS|>", "<|BOS|>", "<|PAD|>"])
+    renamed = tokenizer.to_str().replace(BOS, "<|EOT|>")
+    (tmp_path / "tokenizer.json").write_text(renamed, encoding="utf-8")
+    loaded = load_tokenizer(tmp_path / "tokenizer.json")
+    assert loaded.token_to_id("<|BOS|>") == bos_id(loaded)
+    assert token_bytes(loaded)[bos_id(loaded)] == b""
