@@ -67,10 +67,9 @@ def machine_rate(options: argparse.Namespace) -> int:
 
 
 def _said(found: "Summary") -> str:
-    outcomes = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in found.outcomes.items()) or "none"
     cost = "not known" if found.cost is None else f"{found.cost:.4f}"
     return (
-        f"Calls: {found.calls} ({outcomes}). Tokens: {found.prompt_tokens} read, {found.completion_tokens} written. "
+        f"Calls: {found.calls} ({found.said}). Tokens: {found.prompt_tokens} read, {found.completion_tokens} written. "
         f"Cost: {cost}.\n{found.verdicts} of {found.items} items have a verdict."
     )
 

@@ -27,6 +27,11 @@ class Summary:
     cost: float | None
     """Of the calls whose cost is known, None where none is."""
 
+    @property
+    def said(self) -> str:
+        """The outcomes with their counts, as the export names them."""
+        return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in self.outcomes.items()) or "none"
+
 
 def left(session: Session, machine: MachineRater) -> list[int]:
     """The items without a verdict of this machine, in an order of its own that has nothing to do with the draw's."""

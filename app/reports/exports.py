@@ -106,8 +106,8 @@ def _in_every_format(table: Table, rows: list[Row], study: Study) -> Iterator[Fi
 
 
 def empty_tables(session: Session, study: Study) -> list[str]:
-    """A sentence for every table that has no rows."""
-    tables = given_out_in(study.state, study.design)
+    """A sentence for every table that has no rows and should have some."""
+    tables = [table for table in given_out_in(study.state, study.design) if not table.may_be_empty]
     return [empty_warning(table) for table in tables if not read_rows(session, study, table)]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
+from app.machines.verdicts import said_by_machines
 from app.models import (
     Arm,
     Assignment,
@@ -15,6 +16,8 @@ from app.models import (
     Item,
     ItemKey,
     Lesson,
+    MachineCall,
+    MachineRater,
     OpenedItem,
     Placement,
     PracticeAnswer,
@@ -246,8 +249,37 @@ def _events(session: Session, study: Study) -> Iterator[Cells]:
         }  # fmt: skip
 
 
+def _machine_verdicts(session: Session, study: Study) -> Iterator[Cells]:
+    for said in said_by_machines(session, study):
+        rules = said.rules.items if said.rules else {}
+        for item, verdict in sorted(said.verdicts.items()):
+            rule = rules.get(item, {})
+            yield {
+                "rater": said.code, "name": said.name, "rater_kind": "machine", "model": said.model, "item": item,
+                "verdict": verdict, "hypothesis": said.hypotheses.get(item, ""), "rule": rule.get("rule", ""),
+                "covered": rule.get("covered"), "base_rate": rule.get("base_rate"),
+            }  # fmt: skip
+
+
+def _machine_calls(session: Session, study: Study) -> Iterator[Cells]:
+    statement = (
+        select(MachineCall, MachineRater.code, Item.code)
+        .join(MachineRater, MachineRater.id == MachineCall.machine_rater_id)
+        .join(Item, Item.id == MachineCall.item_id)
+        .where(MachineRater.study_id == study.id)
+        .order_by(MachineRater.code, MachineCall.at, MachineCall.id)
+    )
+    for call, rater, item in session.execute(statement):
+        yield {
+            "rater": rater, "item": item, "at": call.at, "outcome": call.outcome.value, "status": call.status,
+            "seconds": call.seconds, "prompt_tokens": call.prompt_tokens, "completion_tokens": call.completion_tokens,
+            "cost": call.cost, "detail": call.detail,
+        }  # fmt: skip
+
+
 READERS: dict[str, Callable[[Session, Study], Iterator[Cells]]] = {
     "progress": _progress, "ratings": _ratings, "items": _items, "raters": _raters, "sittings": _sittings,
     "practice": _practice, "checks": _checks, "guesses": _guesses,
-    "arms": _arms, "placements": _placements, "events": _events,
+    "arms": _arms, "placements": _placements, "machine_verdicts": _machine_verdicts,
+    "machine_calls": _machine_calls, "events": _events,
 }  # fmt: skip

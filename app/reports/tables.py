@@ -9,7 +9,7 @@ from app.models import StudyState
 Kind = Literal["text", "whole", "number", "time", "yes_no"]
 Name = Literal[
     "progress", "ratings", "items", "raters", "sittings", "practice", "checks", "guesses", "arms", "placements",
-    "events", "dictionary",
+    "machine_verdicts", "machine_calls", "events", "dictionary",
 ]  # fmt: skip
 
 OPEN, CLOSED, UNBLINDED = StudyState.OPEN, StudyState.CLOSED, StudyState.UNBLINDED
@@ -37,6 +37,8 @@ class Table:
     columns: tuple[Column, ...]
     needs: tuple[str, ...] = ()
     """Fields of a design, one of which must ask for something; else there is no such table."""
+    may_be_empty: bool = False
+    """Nobody need wonder why it has no rows."""
 
     def seen_in(self, state: StudyState, design: Mapping[str, Any]) -> "Table":
         """The table as it may be given out in this state, with what the design has."""
@@ -242,6 +244,48 @@ PLACEMENTS = Table(
     ),
 )
 
+MACHINE_VERDICTS = Table(
+    "machine_verdicts",
+    "What machine raters said, apart from every person's verdict. A row is a machine rater and an item.",
+    UNBLINDED,
+    (
+        Column("rater", "text", "The machine rater's code; “rules” is the rule rater."),
+        Column("name", "text", "What the report calls it."),
+        Column("rater_kind", "text", "machine."),
+        Column("model", "text", "The model's name at its endpoint; empty for the rule rater."),
+        Column("item", "text", "The item's code."),
+        Column("verdict", "text", "INTERPRETABLE, NOT_INTERPRETABLE or CANNOT_DECIDE."),
+        Column("hypothesis", "text", "The rule in words; may be empty."),
+        Column("rule", "text", "The rule rater's rule in its grammar, or the nearest there is; empty for a model."),
+        Column("covered", "whole", "Peaks at which the rule holds; empty for a model."),
+        Column("base_rate", "number", "Share of random tokens at which the rule holds; empty for a model."),
+    ),
+    may_be_empty=True,
+)
+
+MACHINE_CALLS = Table(
+    "machine_calls",
+    "Every request to a model's endpoint. A row is a request.",
+    UNBLINDED,
+    (
+        Column("rater", "text", "The machine rater's code."),
+        Column("item", "text", "The item's code."),
+        Column("at", "time", "When it was sent."),
+        Column(
+            "outcome",
+            "text",
+            "answered, malformed, refused, limited, failed, timed_out, disconnected; started where its end is unknown.",
+        ),
+        Column("status", "whole", "The HTTP status; empty where there was none."),
+        Column("seconds", "number", "How long it took; empty where nobody saw its end."),
+        Column("prompt_tokens", "whole", "Tokens read, as the endpoint counts; empty where it does not say."),
+        Column("completion_tokens", "whole", "Tokens written, as the endpoint counts; empty where it does not say."),
+        Column("cost", "number", "By the prices that were given; empty where it is not known."),
+        Column("detail", "text", "What was wrong; empty where nothing was."),
+    ),
+    may_be_empty=True,
+)
+
 EVENTS = Table(
     "events",
     "The study's log. A row is a line; each carries the hash of the one before.",
@@ -282,6 +326,8 @@ TABLES: dict[str, Table] = {
         GUESSES,
         ARMS,
         PLACEMENTS,
+        MACHINE_VERDICTS,
+        MACHINE_CALLS,
         EVENTS,
     )
 }

@@ -16,7 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.errors import Conflict
-from app.models import MachineRater, MachineVerdict, RaterKind, SealedRules, Study, StudyState
+from app.models import MachineCall, MachineRater, MachineVerdict, RaterKind, SealedRules, Study, StudyState
 from app.reports.queries import verdicts
 from app.reports.report import as_json, make_report
 from app.reports.statistics.analysis import analyse
@@ -236,7 +236,7 @@ def test_rules_open_with_the_secret_and_are_those_of_the_runs(
     assert values["gelu"] == pytest.approx(sum(expected) / 6)
     assert [one["fraction"]["value"] for one in machine["of_all"]][1] == 1.0
     assert machine["figures"]["agreement"]["percent"]["value"] is None  # nobody rated
-    assert "Table M3" in client.get(f"/studies/{study.code}/report").text
+    assert "The rule rater over all neurons" in client.get(f"/studies/{study.code}/report").text
     _changed_rules_are_found(session, study)
 
 
@@ -251,3 +251,20 @@ def _changed_rules_are_found(session: Session, study: Any) -> None:
 def test_a_study_whose_runs_have_no_rules_has_none(session: Session, settings: Settings) -> None:
     study = make_study(session, settings)
     assert session.scalars(select(SealedRules).where(SealedRules.study_id == study.id)).all() == []
+
+
+def test_what_machines_said_is_in_tables_of_its_own(client: TestClient, session: Session, rated: Rated) -> None:
+    machine = add_machine(session, rated, "IINNINIIIIIN")
+    session.add(MachineCall(machine_rater_id=machine.id, item_id=rated.items[0].id, detail="cut off"))
+    session.flush()
+    sign_in(client, session)
+    exports = f"/studies/{rated.study.code}/exports"
+    rows = client.get(f"{exports}/machine_verdicts.json").json()["rows"]
+    assert {row["item"]: row["verdict"][0] for row in rows} == {
+        item.code: letter for item, letter in zip(rated.items, "IINNINIIIIIN", strict=True)
+    }
+    assert {row["rater_kind"] for row in rows} == {"machine"}
+    (call,) = client.get(f"{exports}/machine_calls.json").json()["rows"]
+    assert (call["outcome"], call["detail"], call["cost"]) == ("started", "cut off", None)
+    assert machine.code not in client.get(f"{exports}/ratings.csv").text
+    assert machine.code not in client.get(f"{exports}/raters.csv").text
