@@ -21,7 +21,7 @@ msgstr ""
 
 """
 ERRORS = {"NotFound", "Conflict", "Refused", "Invalid", "TooMany", "SignedOut"}
-SPOKEN = ("app/rating", "app/raters", "app/main.py", "app/security.py", "app/errors.py")
+SPOKEN = ("app/rating", "app/phases", "app/raters", "app/main.py", "app/security.py", "app/errors.py")
 """Where sentences for raters are written outside templates."""
 
 
