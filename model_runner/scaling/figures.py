@@ -10,6 +10,7 @@ from model_runner.scaling.names import arm_name, in_order, size_name
 
 ON_THE_LINE = 60
 """Points of the law's curve."""
+CUT = 1.5
 
 
 def loss_figure(models: list[Model], comparison: Comparison) -> Row:
@@ -44,10 +45,13 @@ def loss_figure(models: list[Model], comparison: Comparison) -> Row:
 
 
 def multiplier_figure(comparison: Comparison) -> Row:
-    """The pooled size multiplier of each arm over training with its 95 % interval; 1 is the baseline."""
+    """The pooled size multiplier of each arm over training with its 95 % interval; 1 is the baseline.
+
+    Bars end at CUT times the largest and the smallest multiplier, or a wide one at the start would leave no room.
+    """
     arms = in_order({*comparison.arms, comparison.baseline}, comparison.baseline)
     rows = [row for row in training_rows(comparison) if row["size"] == "pooled" and row["multiplier"] is not None]
-    named = [row | {"name": arm_name(row["arm"])} for row in rows]
+    named = [_within(row, rows) | {"name": arm_name(row["arm"])} for row in rows]
     base = alt.Chart(data(named))
     one = alt.Chart(data([{"one": 1.0}])).mark_rule(color=EDGE, strokeDash=[4, 3])
     x = alt.X("tokens:Q", title="Training tokens", axis=alt.Axis(format="~s", grid=False, tickCount=6))
@@ -73,6 +77,14 @@ def training_rows(comparison: Comparison) -> list[Row]:
             row = {"arm": moment.arm, "tokens": moment.tokens, "size": size, "multiplier": interval.value}
             rows.append(row | {"low": interval.low, "high": interval.high})
     return rows
+
+
+def _within(row: Row, rows: list[Row]) -> Row:
+    """The row with its interval cut for drawing; an end that is unbounded is cut as well."""
+    values = [one["multiplier"] for one in rows]
+    low, high = min(values) / CUT, max(values) * CUT
+    ends = {"low": low if row["low"] is None else row["low"], "high": high if row["high"] is None else row["high"]}
+    return row | {"low": max(ends["low"], low), "high": min(ends["high"], high)}
 
 
 def _law_rows(models: list[Model], comparison: Comparison) -> list[Row]:
