@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor
 
 from model_runner.blocks import one_thread_a_block, read_blocks
 from model_runner.collect import taking
@@ -22,6 +23,20 @@ from model_runner.model import Transformer
 from model_runner.subject import Reader
 
 KEPT, TURN = 20, 48
+
+Last = Callable[[Any, Tensor], None]
+"""What a bare forward computes of a batch of tokens."""
+
+
+def read_activations(model: Reader, tokens_BT: Tensor) -> None:
+    """Up to the last activation that collecting needs; no unembedding."""
+    for _ in model.activations(tokens_BT):
+        pass
+
+
+def read_logits(model: Transformer, tokens_BT: Tensor) -> None:
+    """To the very end."""
+    model(tokens_BT)
 
 
 class Seconds(NamedTuple):
@@ -78,19 +93,22 @@ def settings_for(contexts: Contexts, complete: bool) -> CollectSettings:
     )
 
 
-def timed_pass(model: Transformer, contexts: Contexts, complete: bool = False) -> Pass:
-    """All of them, over all blocks. Who goes first changes, since the second finds the tokens in the cache."""
+def timed_pass(model: Transformer, contexts: Contexts, complete: bool = False, last: Last = read_activations) -> Pass:
+    """All of them, over all blocks. Who goes first changes, since the second finds the tokens in the cache.
+
+    `last` says how far the bare forward goes.
+    """
     groups = new_groups(model, model.config.hidden, settings_for(contexts, complete))
     done = Pass()
     for turn, first in enumerate(range(0, contexts.blocks, TURN)):
         numbers = range(first, min(first + TURN, contexts.blocks))
         blocks = [contexts.block(number) for number in numbers]
-        works = [lambda: bare_forward(model, blocks), lambda: _collect(model, contexts, numbers, groups)]  # noqa: B023
+        works = [lambda: bare_forward(model, blocks, last), lambda: _collect(model, contexts, numbers, groups)]  # noqa: B023
         bare, collecting = _both(works, turn % 2 == 0)
         done.bare, done.collecting = done.bare.plus(bare), done.collecting.plus(collecting)
         done.turns.append((bare, collecting))
         if turn % 4 == 0:
-            done.in_a_row.append(timed(lambda: _bare_in_a_row(model, blocks)).clock / bare.clock)  # noqa: B023
+            done.in_a_row.append(timed(lambda: _bare_in_a_row(model, blocks, last)).clock / bare.clock)  # noqa: B023
     done.collecting = done.collecting.plus(timed(lambda: settle_groups(groups, -1)))
     return done
 
@@ -115,22 +133,21 @@ def collecting_seconds(model: Reader, contexts: Contexts, numbers: range, groups
     return timed(lambda: _collect(model, contexts, numbers, groups)).clock
 
 
-def bare_forward(model: Reader, blocks: Sequence[Block]) -> None:
+def bare_forward(model: Reader, blocks: Sequence[Block], last: Last = read_activations) -> None:
     workers = torch.get_num_threads()
     with one_thread_a_block(), ThreadPoolExecutor(workers) as pool:
-        for _ in pool.map(lambda block: _forward(model, block), blocks):
+        for _ in pool.map(lambda block: _forward(model, block, last), blocks):
             pass
 
 
-def _bare_in_a_row(model: Reader, blocks: Sequence[Block]) -> None:
+def _bare_in_a_row(model: Reader, blocks: Sequence[Block], last: Last) -> None:
     for block in blocks:
-        _forward(model, block)
+        _forward(model, block, last)
 
 
 @torch.inference_mode()
-def _forward(model: Reader, block: Block) -> None:
-    for _ in model.activations(torch.from_numpy(block.tokens_BT).to(model.device)):
-        pass
+def _forward(model: Reader, block: Block, last: Last) -> None:
+    last(model, torch.from_numpy(block.tokens_BT).to(model.device))
 
 
 def _collect(model: Reader, contexts: Contexts, numbers: range, groups: Sequence[Group]) -> None:
