@@ -89,7 +89,7 @@ def going_on(done: Reached, now: Machine) -> tuple[Reached, str]:
     said = ", ".join(f"{name} {before.get(name)} and not {now[name]}" for name in differing)
     return reached, (
         f"The first {done.step} steps were computed with {said}: the result will not be that of an uninterrupted "
-        "training to the last digit. train.json records which steps were computed how."
+        "training to the last digit. train.json records which steps were computed how.\n"
     )
 
 

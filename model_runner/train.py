@@ -21,6 +21,7 @@ from model_runner.corpus.store import TOKENIZER, Corpus
 from model_runner.errors import RunnerError
 from model_runner.evaluate import held_out_loss, held_out_stream
 from model_runner.files import make_folder, write_atomically
+from model_runner.hold import hold
 from model_runner.loss import BatchLoss
 from model_runner.metrics import Metrics, append_metrics, forget_metrics_after, read_metrics, settle_metrics
 from model_runner.model import Transformer, new_model
@@ -149,21 +150,22 @@ def begin(
 
 
 def _train_to_the_end(training: Training, corpus: Corpus) -> None:
-    folder = training.folder
+    """Do what is left. Only the first rank writes."""
+    folder, first = training.folder, training.ranks.first
     make_folder(folder)
-    done = load_state(folder, training.model, training.optimizer, training.identity) or Reached()
-    done, changed = going_on(done, machine_of(training.ranks, training.compiled))
-    # Every rank has read what the first may now write over.
-    training.ranks.wait()
-    if training.ranks.first:
-        forget_metrics_after(folder, done.step)
-        if changed:
-            sys.stderr.write(f"{changed}\n")
-    done = _run(training, done)
-    if training.ranks.first:
-        # Beside the weights, so that text can be given to a checkpoint wherever it is taken.
-        write_atomically(folder / TOKENIZER, (corpus.folder / TOKENIZER).read_bytes())
-        save_checkpoint(folder, training.model, _record(training, done, corpus))
+    with hold(folder) if first else nullcontext():
+        done = load_state(folder, training.model, training.optimizer, training.identity) or Reached()
+        done, changed = going_on(done, machine_of(training.ranks, training.compiled))
+        # Every rank has read what the first may now write over.
+        training.ranks.wait()
+        if first:
+            forget_metrics_after(folder, done.step)
+            sys.stderr.write(changed)
+        done = _run(training, done)
+        if first:
+            # Beside the weights, so that text can be given to a checkpoint wherever it is taken.
+            write_atomically(folder / TOKENIZER, (corpus.folder / TOKENIZER).read_bytes())
+            save_checkpoint(folder, training.model, _record(training, done, corpus))
 
 
 def machine_of(ranks: Ranks, compiled: bool) -> Machine:

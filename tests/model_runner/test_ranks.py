@@ -14,6 +14,7 @@ import torch
 from model_runner.checkpoint import load_checkpoint
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
+from model_runner.hold import hold
 from model_runner.metrics import read_metrics
 from model_runner.ranks import usable
 from model_runner.resume import Reached, going_on
@@ -44,7 +45,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 
 def start(corpus: Corpus, folder: Path, ranks: int, steps: int = STEPS) -> subprocess.Popen[str]:
-    """`glance-runner train` under torchrun, in a process group of its own, so that a kill reaches all ranks."""
+    """`glance-runner train` under torchrun."""
     config = folder.parent / "small.toml"
     config.write_text(CONFIG.format(tokens=64 * steps))
     with socket.socket() as free:
@@ -58,7 +59,6 @@ def start(corpus: Corpus, folder: Path, ranks: int, steps: int = STEPS) -> subpr
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        start_new_session=True,
     )
 
 
@@ -69,7 +69,10 @@ def finish(process: subprocess.Popen[str]) -> tuple[str, str]:
 
 
 def kill(process: subprocess.Popen[str]) -> None:
-    os.killpg(process.pid, signal.SIGKILL)
+    """torchrun and its ranks, which would outlive it."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    for pid in [process.pid, *map(int, children)]:
+        os.kill(pid, signal.SIGKILL)
     process.communicate()
 
 
@@ -134,6 +137,13 @@ def test_the_number_of_threads_is_kept_and_a_change_is_told() -> None:
     changed, said = going_on(later, {**machine, "threads": 4})
     assert changed.computed_on == (*fresh.computed_on, {"from_step": 8, **machine, "threads": 4})
     assert said.startswith("The first 7 steps were computed with threads 2 and not 4: the result will not be")
+
+
+def test_two_trainings_do_not_write_into_one_folder(corpus: Corpus, tmp_path: Path) -> None:
+    with hold(tmp_path), pytest.raises(RunnerError, match="Another process is training into"):
+        train(small_config(), small_training(), corpus, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert train(small_config(), small_training(), corpus, tmp_path).train.step == 8
 
 
 def test_a_finished_training_records_its_threads(corpus: Corpus, tmp_path: Path) -> None:
