@@ -13,8 +13,9 @@ from pydantic import ValidationError
 from sqlalchemy.exc import OperationalError
 
 from app import acts_commands, commands, design_commands, machine_commands
-from app.design_commands import NUMBERS
+from app.design_commands import NUMBERS, POWER
 from app.errors import AppError
+from app.reports.planning import Question
 from app.studies.asked import TEMPLATES
 from app.studies.design import Design, SnippetChoice
 from app.utf8 import insist_on_utf8
@@ -52,6 +53,7 @@ def parser() -> Parser:
     _serve(add)
     _administrator(add)
     _study(add)
+    _power(add)
     _invite(add)
     for name, what, do in (
         ("close", "take no more verdicts; the study stays blind", commands.close),
@@ -125,6 +127,16 @@ def _study(add: "argparse._SubParsersAction[Parser]") -> None:
     template = _command(group, "template", "write a study.toml to begin with", design_commands.template)
     template.add_argument("template", nargs="?", choices=sorted(TEMPLATES), default="first", help="which one (first)")
     _named(_command(group, "file", "write the study.toml of a study", design_commands.study_file))
+
+
+def _power(add: "argparse._SubParsersAction[Parser]") -> None:
+    power = _command(add, "power", "neurons and raters that tell a difference apart", design_commands.power)
+    usual = Question()
+    for name, kind, what in POWER:
+        default = getattr(usual, name)
+        flag = name.replace("_", "-")
+        power.add_argument(f"--{flag}", dest=name, type=kind, default=default, metavar="N", help=f"{what} ({default})")
+    power.add_argument("--figure", type=Path, metavar="FILE.SVG", help="write the curve as a picture")
 
 
 def _invite(add: "argparse._SubParsersAction[Parser]") -> None:

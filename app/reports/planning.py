@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from app.reports.statistics.power import Needed, Power
     from app.reports.statistics.simulate import Design, Truth
 
-WORK = 24_000
-"""Neurons that are simulated for a point at most, where somebody waits for the page: some seconds."""
+WORK = 12_000
+"""Neurons that are simulated for a point at most, where somebody waits for the page: a second or two."""
+RESAMPLES = 399
+"""Of each simulated study: enough for a level of 5 %."""
 FEWEST_STUDIES = 25
 STEPS = (0.5, 0.75, 1.0, 1.5, 2.0)
 """The curve: these multiples of the neurons that are asked about."""
@@ -50,6 +52,10 @@ class Question:
                 raise Invalid(f"The {name} fraction must lie between 0 and 1; it is {fraction}.")
         if self.baseline == self.other:
             raise Invalid(f"Two different fractions are needed; both are {self.baseline}.")
+        if min(self.neurons - 1, self.raters, self.verdicts, self.sizes) < 1 or self.studies < 0:
+            raise Invalid("A design has two neurons or more, and at least one rater, one verdict and one pair of arms.")
+        if min(self.neuron_sd, self.rater_sd, self.rater_arm_sd) < 0 or self.seed < 0:
+            raise Invalid("A standard deviation and a seed cannot be negative. Give 0 or more.")
         if self.verdicts > self.raters:
             raise Invalid(
                 f"A neuron cannot have {self.verdicts} verdicts of different raters: there are {self.raters}. "
@@ -107,4 +113,4 @@ def simulated(question: Question, work: int = WORK) -> Iterator["Power"]:
 
     for design in points(question):
         rng = np.random.default_rng([question.seed, design.neurons, design.raters, design.verdicts, design.sizes])
-        yield simulated_power(design, question.truth, studies_of(question, design, work), rng)
+        yield simulated_power(design, question.truth, studies_of(question, design, work), rng, resamples=RESAMPLES)
