@@ -38,6 +38,8 @@ def measure() -> Outcome:
         "rounds": [round(speed, 4) for speed in speeds],
         "one_seconds": [round(one["seconds"], 2) for one, _ in pairs],
         "two_seconds": [round(two["seconds"], 2) for _, two in pairs],
+        "processor_seconds_of_one": [round(one["processor"], 2) for one, _ in pairs],
+        "processor_seconds_of_first_rank": [round(two["processor"], 2) for _, two in pairs],
     }
     return Outcome(NAME, round(ratio, 4), TARGET, ratio >= TARGET and same, detail)
 
@@ -56,10 +58,11 @@ def _collect_and_say(folder: Path) -> None:
     corpus = some_corpus(TOKENS)
     subject = untrained_subject("solu_ln", corpus)
     config = CollectConfig(tokens=TOKENS, parts=tuple(corpus.info.parts))
-    started = time.perf_counter()
+    clock, processor = time.perf_counter(), time.process_time()
     info = collect(subject, corpus, folder, config)
+    seconds = {"seconds": time.perf_counter() - clock, "processor": time.process_time() - processor}
     if os.environ.get("RANK", "0") == "0":
-        sys.stdout.write(json.dumps({"seconds": time.perf_counter() - started, "digest": info.digest}))
+        sys.stdout.write(json.dumps({**seconds, "digest": info.digest}))
 
 
 if __name__ == "__main__":
