@@ -1,12 +1,14 @@
 # Shape suffixes: N tokens, D model width, V vocabulary.
 import math
+import shutil
 
 import pytest
 import torch
 from torch.nn import functional
 
 from model_runner import loss
-from model_runner.loss import next_token_loss, token_losses
+from model_runner.loss import BatchLoss, next_token_loss, token_losses
+from tests.model_runner.models import random_tokens, scrambled, small_config
 
 
 @pytest.fixture(params=[1 << 21, 64, 1])
@@ -65,3 +67,19 @@ def test_in_bfloat16_it_stays_near() -> None:
     (gradient,) = torch.autograd.grad(rough, x_ND)
     (expected,) = torch.autograd.grad(plain, x_ND)
     torch.testing.assert_close(gradient.float(), expected, atol=0.02, rtol=0.1)
+
+
+@pytest.mark.slow
+# The compiler loads parts of torch that torch itself has deprecated.
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
+@pytest.mark.skipif(shutil.which("c++") is None, reason="torch.compile needs a compiler on a CPU")
+@pytest.mark.timeout(900)
+def test_compiled_layers_have_the_loss_and_the_gradients_of_those_that_are_not() -> None:
+    model = scrambled(small_config("solu_ln", layers=1)).train()
+    tokens_BT = random_tokens(model.config, 2, tokens=17)
+    found = []
+    for compiled in (False, True):
+        loss = BatchLoss(model, bf16=False, compiled=compiled)(tokens_BT)
+        found.append((loss, *torch.autograd.grad(loss, list(model.parameters()))))
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-5)
