@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from app.language import N_
 from app.reports.figures.drawing import Figure, Row, figure
 from app.reports.figures.strictness import rater_rows
 from app.reports.names import condition_name, in_order, percent, size_name
@@ -16,7 +17,7 @@ def draw_machines(machines: Mapping[str, Sequence[MachineFraction]], baseline: s
     conditions = in_order((row["condition"] for row in rows), baseline)
     names = list(dict.fromkeys(row["rater"] for row in rows))
     said = "; ".join(f"{row['rater']}, {condition_name(row['condition'])}: {percent(row['fraction'])}" for row in rows)
-    label = f"{say('Fraction of neurons called interpretable by machine raters, not by people.')} {said}."
+    label = say(N_("Fraction of neurons called interpretable by machine raters, not by people.")) + f" {said}."
     height = max(16 * len(conditions) + 10, 34) * len(names) + 84
     return figure(
         "machines", label, lambda size: rater_rows(rows, names, conditions, size), (height, height), simulated
