@@ -2,14 +2,15 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from app.reports.names import rater_name
+from app.language import Language
+from app.reports.names import letter
 from app.reports.record import seed_of
+from app.reports.speech import say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,17 +30,26 @@ class Analysed:
 
     analysis: "Analysis"
 
-    @cached_property
-    def figures(self) -> "dict[str, Figure]":
-        """The figures that these numbers can fill, by name."""
-        return {figure.name: figure for figure in draw(self.analysis)}
+    _figures: "dict[str, dict[str, Figure]]" = field(default_factory=dict)
+    _drawn: dict[str, dict[str, str]] = field(default_factory=dict)
 
-    @cached_property
-    def drawn(self) -> dict[str, str]:
+    def figures_in(self, speaking: Language) -> "dict[str, Figure]":
+        """The figures that these numbers can fill, by name, with the words of a language."""
+        from app.reports.speech import in_language
+
+        if speaking.code not in self._figures:
+            with in_language(speaking):
+                self._figures[speaking.code] = {figure.name: figure for figure in draw(self.analysis)}
+        return self._figures[speaking.code]
+
+    def drawn_in(self, speaking: Language) -> dict[str, str]:
         """The figures as inline SVG, by name."""
         from app.reports.figures import inline
 
-        return {name: inline(figure) for name, figure in self.figures.items()}
+        if speaking.code not in self._drawn:
+            figures = self.figures_in(speaking)
+            self._drawn[speaking.code] = {name: inline(figure) for name, figure in figures.items()}
+        return self._drawn[speaking.code]
 
 
 def analysed(
@@ -77,7 +87,7 @@ def draw(analysis: "Analysis") -> "list[Figure]":
     drawn = [fraction_figure(analysis.arms, baseline, simulated)]
     if any(difference.neurons.defined for difference in analysis.differences):
         drawn.append(forest_figure(analysis.differences, simulated))
-    names = {rater.rater: rater_name(rater.rater) for rater in analysis.strictness}
+    names = {rater.rater: say("Rater %(letter)s") % {"letter": letter(rater.rater)} for rater in analysis.strictness}
     drawn.append(strictness_figure(analysis.strictness, baseline, names, simulated))
     if analysis.blinding and any(bang.index.defined for bang in analysis.blinding.conditions):
         drawn.append(blinding_figure(analysis.blinding, baseline, simulated))

@@ -8,7 +8,6 @@ from sqlalchemy.orm import Session
 
 from app.errors import NotFound
 from app.models import Arm, Assignment, Item, ItemContent, OpenedItem, Rater, Rating, Study
-from app.reports.names import rater_name
 from app.reports.standing import raters_in_order, standing
 
 PAGE = 10
@@ -19,8 +18,8 @@ CHECKBOX = re.compile(rb'<input type=checkbox id=w(\d+) aria-label=\1 aria-label
 class Said:
     """One verdict that stands."""
 
-    rater: str
-    """The letter's name, as in the report."""
+    number: int
+    """Of the rater, from 0: the letter in the report."""
     verdict: str
     hypothesis: str
 
@@ -55,11 +54,16 @@ def rated_items(session: Session, study: Study, page: int) -> list[RatedItem]:
         )
         for item, opened, arm, fragment in session.execute(_opened(study).limit(PAGE).offset((page - 1) * PAGE))
     }  # fmt: skip
-    names = {rater.id: rater_name(number) for number, (rater, _) in enumerate(raters_in_order(session, study))}
+    numbers = {rater.id: number for number, (rater, _) in enumerate(raters_in_order(session, study))}
     for rating, assignment in session.execute(_said(list(found))):
-        said = Said(names[assignment.rater_id], str(rating.verdict), rating.hypothesis)
+        said = Said(numbers[assignment.rater_id], str(rating.verdict), rating.hypothesis)
         found[assignment.item_id].said.append(said)
     return list(found.values())
+
+
+def all_items(session: Session, study: Study) -> list[RatedItem]:
+    """Every item, for the appendix of a file."""
+    return [item for page in range(1, count_pages(session, study) + 1) for item in rated_items(session, study, page)]
 
 
 def _opened(study: Study) -> Select[Item, OpenedItem, Arm, bytes]:

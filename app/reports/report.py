@@ -1,29 +1,36 @@
 """Everything a report says, gathered once: the page, the file, the PDF and report.json are views of it."""
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.orm import Session
 
+from app.language import Language, language
 from app.models import Study
 from app.reports.amended import Amended, EarlyItem, amended, early_items, plans_of
 from app.reports.answers import guesses, held_out
 from app.reports.arms import ArmRow, arm_rows
+from app.reports.detectable import Detectable, detectable_by
 from app.reports.flow import Flow, flow, offered
 from app.reports.formats import moment
 from app.reports.lead import Lead, leads
 from app.reports.machines import MachineReport, machine_reports, machines_figure
 from app.reports.queries import pages, verdicts
-from app.reports.record import Record, record
+from app.reports.record import Record, record, seed_of
+from app.reports.standing import raters_in_order
 from app.studies.plans import amendments
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from app.reports.analysed import Analysed
     from app.reports.figures import Figure
+    from app.reports.statistics.model import Effect
     from app.reports.statistics.plan import Plan
 
 FORMAT = 1
+ENGLISH = language("en")
 NOTHING = "No verdict of a {kind} rater on a neuron stands, so there is nothing to estimate."
 
 
@@ -46,6 +53,12 @@ class Report:
     """The amendments and the main difference under the plan that was sealed; None where there is no amendment."""
     opened_early: list[EarlyItem]
     """Items opened before the study was."""
+    raters: list[str]
+    """Their codes, in the order of their letters."""
+    power: "Detectable | None"
+    """What the design could have seen, by formula; None where there is no difference to see."""
+    mixed: "tuple[Effect, ...]"
+    """The mixed model, where it was asked for."""
     machines: list[MachineReport]
     """Machine raters, each by itself: none of their verdicts enters anything else of the report."""
 
@@ -54,11 +67,30 @@ class Report:
         """Its raters are programs, and every number and figure must say so."""
         return self.study.simulated
 
-    @cached_property
+    @property
     def figures(self) -> "dict[str, Figure]":
-        """All figures that there are numbers for, by name."""
-        machines = machines_figure(self.machines, self.plan.baseline, self.simulated)
-        return (self.found.figures if self.found else {}) | ({machines.name: machines} if machines else {})
+        """All figures that there are numbers for, by name, with English words."""
+        return self.figures_in(ENGLISH)
+
+    def figures_in(self, speaking: Language) -> "dict[str, Figure]":
+        """The same with the words of a language."""
+        from app.reports.figures import detectable_figure, flow_figure
+        from app.reports.speech import in_language
+
+        found = dict(self.found.figures_in(speaking)) if self.found else {}
+        with in_language(speaking):
+            more = [machines_figure(self.machines, self.plan.baseline, self.simulated)]
+            more += [detectable_figure(self.power)] if self.power else []
+            more.append(flow_figure(self.flow, self.simulated))
+        return found | {figure.name: figure for figure in more if figure}
+
+    def drawn_in(self, speaking: Language) -> dict[str, str]:
+        """Every figure as inline SVG, by name."""
+        from app.reports.figures import inline
+
+        kept = self.found.drawn_in(speaking) if self.found else {}
+        figures = self.figures_in(speaking)
+        return {name: kept[name] if name in kept else inline(figure) for name, figure in figures.items()}
 
     @property
     def command(self) -> str:
@@ -66,8 +98,11 @@ class Report:
         return f"glance report {self.study.code} --out report"
 
 
-def make_report(session: Session, study: Study) -> Report:
-    """The report of an unblinded study whose arms are loaded. Raises Refused before it is unblinded."""
+def make_report(session: Session, study: Study, *, mixed: bool = False) -> Report:
+    """The report of an unblinded study whose arms are loaded. Raises Refused before it is unblinded.
+
+    `mixed` fits the mixed model too, which takes minutes and needs the package bambi.
+    """
     from app.reports.analysed import analysed
     from app.reports.statistics.verdicts import complete, counted
 
@@ -88,8 +123,18 @@ def make_report(session: Session, study: Study) -> Report:
         arms=arm_rows(study.arms, table, plan, found.analysis) if found else [],
         flow=flow(session, study, table, plan),
         record=record(study),
+        raters=[rater.code for rater, _ in raters_in_order(session, study)],
+        power=detectable_by(found.analysis) if found else None,
+        mixed=_mixed(table, plan, study) if mixed and found else (),
         machines=machine_reports(session, study, table, plan),
     )
+
+
+def _mixed(table: "pd.DataFrame", plan: "Plan", study: Study) -> "tuple[Effect, ...]":
+    from app.reports.statistics.mixed import mixed_model
+    from app.reports.statistics.verdicts import complete, counted
+
+    return mixed_model(counted(complete(table), plan), plan.baseline, plan.level, seed_of(study.seal_root))
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -106,7 +151,8 @@ def as_json(report: Report) -> dict[str, Any]:
         },
         "leads": report.leads, "arms": report.arms, "flow": report.flow,
         "record": report.record, "amended": report.amended, "opened_early": report.opened_early,
-        "machines": report.machines, "sources": study.sources, "command": report.command,
+        "machines": report.machines, "power": report.power, "mixed": report.mixed,
+        "sources": study.sources, "command": report.command,
         "why_empty": report.why_empty,
     }  # fmt: skip
     found: dict[str, Any] = jsonable(parts)

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 
 from app.db import ReadSession
+from app.language import language_of
 from app.params import Code
 from app.reports import names
 from app.reports.exports import as_json as json_bytes
@@ -14,25 +15,27 @@ from app.reports.formats import MEDIA_TYPES, Format
 from app.reports.page import context, standalone
 from app.reports.pdf import pdf
 from app.reports.queries import unblinded_study
-from app.reports.rated_items import count_pages, rated_items
+from app.reports.rated_items import all_items, count_pages, rated_items
 from app.reports.report import as_json, make_report
 from app.reports.seal_file import seal_file
 from app.reports.tables import Name
+from app.reports.words import Words
 from app.security import ReadingAdministrator
 from app.studies.queries import find_study
 from app.web import render, trusted
 
 router = APIRouter(prefix="/studies/{code}")
 Page = Annotated[int, Query(ge=1, le=1_000_000)]
-FigureName = Literal["fraction", "difference", "raters", "times", "machines"]
+FigureName = Literal["fraction", "difference", "detectable", "flow", "blinding", "raters", "times", "machines"]
 
 
 @router.get("/report")
 def show_report(request: Request, code: Code, session: ReadSession, administrator: ReadingAdministrator) -> Response:
     report = make_report(session, unblinded_study(session, code))
     return render(
-        request, "reports/report.html", block="main", administrator=administrator, alone=False, **context(report)
-    )
+        request, "reports/report.html", block="main",
+        administrator=administrator, alone=False, **context(report, language_of(request)),
+    )  # fmt: skip
 
 
 @router.get("/report.json")
@@ -43,16 +46,16 @@ def report_json(code: Code, session: ReadSession, _: ReadingAdministrator) -> Re
 
 
 @router.get("/report.html")
-def report_file(code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
+def report_file(request: Request, code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
     study = unblinded_study(session, code)
-    content = standalone(make_report(session, study))
+    content = standalone(make_report(session, study), language_of(request), all_items(session, study))
     return Response(content, media_type="text/html", headers=attachment(file_name(study, "report.html")))
 
 
 @router.get("/report.pdf")
-def report_pdf(code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
+def report_pdf(request: Request, code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
     study = unblinded_study(session, code)
-    content = pdf(make_report(session, study))
+    content = pdf(make_report(session, study), language_of(request), all_items(session, study))
     return Response(content, media_type="application/pdf", headers=attachment(file_name(study, "report.pdf")))
 
 
@@ -73,7 +76,7 @@ def show_items(
     items = rated_items(session, study, page)
     return render(
         request, "reports/items.html", block="main", administrator=administrator, study=study, items=items, number=page,
-        pages=count_pages(session, study), trusted=trusted, names=names,
+        pages=count_pages(session, study), trusted=trusted, names=names, words=Words(language_of(request)),
     )  # fmt: skip
 
 

@@ -12,6 +12,8 @@ SPACES = re.compile(r"[ \t\r\n]+")
 CONTAINERS = {"root", "article", "div", "section", "details", "figure"}
 """Elements that hold blocks: what is blank between blocks is no text."""
 SKIPPED = {"svg", "nav", "script", "style"}
+SEEN = "seen"
+"""The class of what raters saw: the file has it, the PDF only what was said of it."""
 
 
 def string(text: str) -> str:
@@ -25,7 +27,7 @@ def typeset(element: Element) -> str:
     if not element.name:
         text = SPACES.sub(" ", element.text)
         return string(text) if text else "none"
-    if element.name in SKIPPED:
+    if element.name in SKIPPED or SEEN in element.classes:
         return "none"
     return WRITERS.get(element.name, _inside)(element)
 
