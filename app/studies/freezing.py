@@ -49,7 +49,7 @@ def freeze(
     items = {item.code: rendered(arms, others, item, design) for item in watch(allocation.items, len(allocation.items))}
     fragments = padded(allocation.items, {code: item.fragments for code, item in items.items()})
     contents = {code: content_digest(both.narrow, both.wide) for code, both in fragments.items()}
-    plan = plan_for({arm.info.condition for arm in arms}, simulated=simulated)
+    plan = plan_for({arm.info.condition for arm in arms}, design, simulated=simulated)
     lessons = {code: item.lesson for code, item in items.items() if item.lesson}
     sealed_arms = [_sealed(arm, of_arm) for arm, of_arm in zip(arms, others, strict=True)]
     record = sealed(design, plan, sealed_arms, contents, allocation, secret, lessons)
@@ -58,10 +58,13 @@ def freeze(
     )
 
 
-def plan_for(conditions: set[str], *, simulated: bool) -> dict[str, Any]:
-    """The plan of the analysis with its defaults: the paper's rules, GELU as the baseline where there is one."""
-    plan = Plan(baseline="gelu" if "gelu" in conditions else min(conditions), simulated=simulated)
-    return plan.as_dict()
+def plan_for(conditions: set[str], design: Design, *, simulated: bool) -> dict[str, Any]:
+    """The plan of the analysis with its defaults: the paper's rules, GELU as the baseline where there is one.
+
+    Verdicts on a spectrum are about something else than verdicts on the strongest firings, so the plan says which.
+    """
+    baseline = "gelu" if "gelu" in conditions else min(conditions)
+    return Plan(baseline=baseline, estimand=design.snippet_choice, simulated=simulated).as_dict()
 
 
 def _sealed(arm: Arm, others: Mapping[str, OtherRun]) -> dict[str, Any]:

@@ -225,6 +225,31 @@ def test_nobody_else_sees_these_pages(htmx: TestClient, path: str) -> None:
     assert htmx.get(path).status_code == 401
 
 
+# ---- pilots, snippets across the spectrum ---------------------------------------------------------
+
+
+def test_a_pilot_is_called_one_everywhere(client: TestClient, session: Session) -> None:
+    sign_in(client, session)
+    client.post("/studies/new", data=FORM | {"pilot": "true"})
+    study = session.scalars(select(Study)).one()
+    assert study.pilot
+    for path in ("/studies", f"/studies/{study.code}", f"/studies/{study.code}/exports"):
+        assert "PILOT" in client.get(path).text, path
+    created = session.scalars(select(Event).where(Event.study_id == study.id)).one()
+    assert created.detail["pilot"] is True
+
+
+def test_the_plan_of_a_spectrum_is_about_the_spectrum(client: TestClient, session: Session, settings: Settings) -> None:
+    for name in ("gelu", "solu"):
+        make_run(settings.runs_dir / f"{name}-bands", name, name=f"{name}-bands", bands=True)
+    sign_in(client, session)
+    asked = FORM | {"run": ["gelu-bands", "solu-bands"], "snippet_choice": "spectrum", "snippets": 12}
+    client.post("/studies/new", data=asked)
+    study = session.scalars(select(Study)).one()
+    assert (study.plan["estimand"], study.design["snippet_choice"]) == ("spectrum", "spectrum")
+    assert "12, across the spectrum" in client.get(f"/studies/{study.code}").text
+
+
 # ---- replicates and counts ----------------------------------------------------------------------
 
 
