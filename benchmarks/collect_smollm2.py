@@ -27,6 +27,8 @@ from model_runner.group import new_groups, settle_groups
 from model_runner.run_folder import open_run
 
 NAME, TARGET = "collect-smollm2", 1.25
+"""50,000 tokens are few: the costly beginning, when nearly every context enters nearly every list, and the writing of a
+gigabyte are a large share. 1.17 was measured on a busy machine."""
 TOKENS, UNITS = 50_000, 46_080
 TURN = 4
 """Blocks that go through one and then through the other."""
@@ -61,8 +63,8 @@ def _timed(foreign: Foreign, corpus: Corpus, settings: CollectSettings, folder: 
     contexts = cut_contexts(corpus, documents_N, settings.window, settings.block)
     groups = new_groups(foreign.model, foreign.about.hidden, settings)
     bare, collecting, tokens = 0.0, 0.0, 0
-    for first in range(0, contexts.blocks, TURN):
-        numbers = range(first, min(first + TURN, contexts.blocks))
+    for first in range(0, len(contexts.numbers), TURN):
+        numbers = contexts.numbers[first : first + TURN]
         blocks = [contexts.block(number) for number in numbers]
         tokens += sum(block.tokens for block in blocks)
         bare += bare_seconds(foreign.model, blocks)
@@ -70,10 +72,12 @@ def _timed(foreign: Foreign, corpus: Corpus, settings: CollectSettings, folder: 
     started = time.perf_counter()
     settle_groups(groups, -1)
     write_collected(foreign, corpus, folder, settings, documents_N, groups)
-    collecting += time.perf_counter() - started
+    writing = time.perf_counter() - started
+    collecting += writing
     return {
         "seconds": round(collecting, 1),
         "bare_seconds": round(bare, 1),
+        "writing_seconds": round(writing, 1),
         "tokens": tokens,
         "tokens_per_second": round(tokens / collecting, 1),
         "units": len(open_run(folder).units),

@@ -37,7 +37,7 @@ def collected(corpus: Corpus) -> Collected:
     settings = replace(settle_config(CollectConfig(kept=KEPT, split="collect"), _Subject(model, corpus), corpus))
     contexts = cut_contexts(corpus, corpus.in_split("collect"), 16, 8)
     groups = new_groups(model, model.config.hidden, settings)
-    blocks, parts = [contexts.block(number) for number in range(contexts.blocks)], []
+    blocks, parts = [contexts.block(number) for number in contexts.numbers], []
     take = taking(model, groups, corpus)
     for block in blocks:
         for layer, acts_BTF in enumerate(model.activations(torch.from_numpy(block.tokens_BT))):
