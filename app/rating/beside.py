@@ -7,8 +7,8 @@ from typing import Any
 from app.rating.words import VERDICT_WORDS
 
 NEURONS_BEFORE_A_BREAK = 60
-SECONDS_A_STEP = 10
-"""The line that shows the time starts at one of twelve steps, so that it needs no script and no inline style."""
+STEPS = 12
+"""The line that shows the time starts at one of so many steps, so that it needs no script and no inline style."""
 HTMX_CONFIG = json.dumps(
     {
         "includeIndicatorStyles": False,
@@ -30,13 +30,15 @@ HTMX_CONFIG = json.dumps(
 )
 
 
-def beside(seconds: float, fragment: bytes) -> dict[str, Any]:
+def beside(seconds: float, fragment: bytes, clock: tuple[int, int] = (60, 120)) -> dict[str, Any]:
     snippets = fragment.count(b"<li>")
+    turn, end = clock
     return {
         "snippets": snippets,
         "enough": enough(snippets),
-        "minutes": min(2, int(seconds // 60)),
-        "since": min(120 // SECONDS_A_STEP, int(seconds // SECONDS_A_STEP)),
+        "minutes": (seconds >= turn) + (seconds >= end),
+        "since": min(STEPS, int(seconds * STEPS // end)),
+        "clock": clock,
         "key": new_key(),
         "verdict_words": VERDICT_WORDS,
         "htmx_config": HTMX_CONFIG,

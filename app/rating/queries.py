@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -28,6 +29,7 @@ from app.rating.assignment import PageState, Standing, page_state, wants_more
 from app.rating.sittings import is_over
 from app.settings import Settings
 
+USUAL_CLOCK = (60, 120)
 GIVEN_STATES = (AssignmentState.RATED, AssignmentState.SURPLUS)
 
 
@@ -80,6 +82,8 @@ class RatingPage:
     """The one that can be taken back, if any."""
     sent_away: bool
     """An administrator ended the last sitting."""
+    clock: tuple[int, int]
+    """Seconds after which the soft clock turns, and after which it is full."""
 
 
 class StudyRecord(NamedTuple):
@@ -121,6 +125,7 @@ def rating_page(session: Session, settings: Settings, rater: Rater) -> RatingPag
         may_go_on=rates and standing.free and not wants_more(standing.done, rater.share),
         last_verdict=last_verdict(session, rater) if rates else None,
         sent_away=sitting is not None and sitting.ended_by is not None,
+        clock=clock_of(design_of(session, rater)) if shown else USUAL_CLOCK,
     )
 
 
@@ -229,6 +234,11 @@ def is_any_free(session: Session, rater: Rater, at: datetime) -> bool:
 def may_any_return(session: Session, rater: Rater) -> bool:
     """Whether an item without all its verdicts is left, free or in other hands."""
     return session.scalars(takeable(rater).where(places_filled() < Item.capacity).limit(1)).first() is not None
+
+
+def clock_of(design: Mapping[str, Any]) -> tuple[int, int]:
+    """As the study's design has it; the first studies did not say it."""
+    return int(design.get("clock_seconds", USUAL_CLOCK[0])), int(design.get("clock_end_seconds", USUAL_CLOCK[1]))
 
 
 def design_of(session: Session, rater: Rater) -> dict[str, Any]:

@@ -234,7 +234,7 @@ def _render(
         wide=wide,
         rest=rest and page.state == "item",
         notice=notice,
-        **beside(page.seconds, fragment),
+        **beside(page.seconds, fragment, page.clock),
     )
 
 

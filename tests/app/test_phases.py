@@ -271,3 +271,20 @@ def test_a_closed_study_takes_no_answer(rater: TestClient, session: Session, stu
     answer = rater.post("/practice/verdict", data={"number": "1", "verdict": YES})
     assert answer.status_code == 409
     assert "study is closed" in rater.get("/practice").text
+
+
+def test_the_clock_and_the_instructions_are_the_designs(
+    client: TestClient, session: Session, settings: Settings
+) -> None:
+    study = make_study(
+        session, settings, clock_seconds=20, clock_end_seconds=90, instructions="Rate in the morning.\n<b>Call Ada.</b>"
+    )
+    link = open_rater(client, session, study)
+    for path in (link, "/help"):
+        assert "Rate in the morning.\n&lt;b&gt;Call Ada.&lt;/b&gt;" in client.get(path).text, path
+    client.post("/rate/begin")
+    page = client.get("/rate").text
+    assert 'data-turn="20" data-end="90"' in page
+    assert "over 90 s" in page
+    client.cookies.clear()
+    assert "Call Ada" not in client.get("/help").text
