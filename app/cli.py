@@ -166,6 +166,8 @@ def _open_item(add: "argparse._SubParsersAction[Parser]") -> None:
 def _files(add: "argparse._SubParsersAction[Parser]") -> None:
     report = _named(_command(add, "report", "write the report of an unblinded study", commands.report))
     report.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    report.add_argument("--language", choices=("en", "zh-Hans"), default="en", help="of the report's words (en)")
+    report.add_argument("--mixed", action="store_true", help="fit a mixed model too: minutes, with the extra [mixed]")
     export = _named(_command(add, "export", "write every table that may leave the study now", commands.export))
     export.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     export.add_argument("--strict", action="store_true", help="exit with 1 where a table is empty")
