@@ -41,10 +41,17 @@ def collect(subject: Subject, corpus: Corpus, folder: Path, config: CollectConfi
     """
     settings = settle_config(config, subject, corpus)
     with open_ranks(config.device) as ranks:
-        if not (folder / INFO_NAME).exists():
+        if not _is_finished(folder):
             _collect(subject, corpus, folder, settings, ranks)
         ranks.wait()
     return _finished(folder, settings)
+
+
+def _is_finished(folder: Path) -> bool:
+    try:
+        return (folder / INFO_NAME).exists()
+    except OSError as error:
+        raise RunnerError(f"{folder} could not be read: {error.strerror}. Choose another --out.") from error
 
 
 def _collect(subject: Subject, corpus: Corpus, folder: Path, settings: CollectSettings, ranks: Ranks) -> None:

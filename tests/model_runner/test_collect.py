@@ -3,6 +3,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -480,3 +482,106 @@ def test_the_command_collects_and_says_what_came_of_it(
     assert open_run(tmp_path / "run").info.digest in said
     assert main([*asked, "--out", str(tmp_path / "run"), "--kept", "6", "--parts", "code"]) == 2
     assert "kept 5 and is now asked for 6" in capsys.readouterr().err
+
+
+# ---- disks and folders that fail ------------------------------------------------------------------
+
+FULL = Path("/dev/full")
+needs_full = pytest.mark.skipif(not FULL.exists(), reason="/dev/full stands for a full disk")
+
+
+@needs_full
+def test_a_disk_full_while_the_state_is_written_keeps_the_state_before(
+    checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "a" / "run"
+    _begin(checkpoint, corpus, folder, monkeypatch, 3)
+    before = (folder / STATE_NAME).read_bytes()
+    partial = folder / f"{STATE_NAME}.partial"
+    partial.symlink_to(FULL)
+    monkeypatch.setattr(collecting, "SAVE_SECONDS", -1.0)
+    with pytest.raises(RunnerError, match=r"written: No space left on device\..*run the same command again"):
+        collect(checkpoint, corpus, folder, CONFIG)
+    assert (folder / STATE_NAME).read_bytes() == before
+    partial.unlink()
+    collect(checkpoint, corpus, folder, CONFIG)
+    collect(checkpoint, corpus, tmp_path / "b" / "run", CONFIG)
+    assert _files(folder) == _files(tmp_path / "b" / "run")
+
+
+@needs_full
+@pytest.mark.parametrize("name", ["units.npy", "top.activations.npy", "run.json.part"])
+def test_a_disk_full_while_the_run_is_written_keeps_what_was_collected(
+    checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    folder = tmp_path / "a" / "run"
+    _begin(checkpoint, corpus, folder, monkeypatch, 3)
+    (folder / name).symlink_to(FULL)
+    with pytest.raises(RunnerError, match="could not be written: "):
+        collect(checkpoint, corpus, folder, CONFIG)
+    assert (folder / STATE_NAME).exists()
+    assert not (folder / INFO_NAME).exists()
+    (folder / name).unlink(missing_ok=True)
+    collect(checkpoint, corpus, folder, CONFIG)
+    collect(checkpoint, corpus, tmp_path / "b" / "run", CONFIG)
+    assert _files(folder) == _files(tmp_path / "b" / "run")
+
+
+def test_a_read_only_folder_is_refused_before_the_work(
+    checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    monkeypatch.setattr(collecting, "read_blocks", None)
+    with (
+        _as_nobody(folder),
+        pytest.raises(RunnerError, match=r"could not be written: Permission denied\. Choose another"),
+    ):
+        collect(checkpoint, corpus, folder, CONFIG)
+    assert not list(folder.iterdir())
+
+
+@contextmanager
+def _as_nobody(folder: Path) -> Iterator[None]:
+    """A folder that its own user may read only; the superuser, who may do all, becomes nobody for a while."""
+    folder.chmod(0o555)
+    superuser = os.geteuid() == 0
+    if superuser:
+        for above in folder.parents:
+            if above.stat().st_mode & 0o011 != 0o011:
+                above.chmod(above.stat().st_mode | 0o011)
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if superuser:
+            os.seteuid(0)
+        folder.chmod(0o755)
+
+
+@pytest.mark.parametrize("name", ["run.json", "units.npy", "top.snippets.npy", "token_bytes.npy"])
+def test_a_finished_folder_cut_short_is_refused_and_left_alone(
+    checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path, name: str
+) -> None:
+    collect(checkpoint, corpus, tmp_path / "run", CONFIG)
+    path = tmp_path / "run" / name
+    path.write_bytes(path.read_bytes()[:-9])
+    before = _files(tmp_path / "run")
+    with pytest.raises(RunnerError, match=rf"{name}.*(Delete|damaged)"):
+        collect(checkpoint, corpus, tmp_path / "run", CONFIG)
+    assert _files(tmp_path / "run") == before
+    (tmp_path / "run" / INFO_NAME).unlink()
+    collect(checkpoint, corpus, tmp_path / "run", CONFIG)
+
+
+def test_another_checkpoint_is_refused_on_the_way_and_at_the_end(
+    checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = make_checkpoint(tmp_path / "other", corpus, "gelu")
+    _begin(checkpoint, corpus, tmp_path / "run", monkeypatch, 3)
+    for _ in range(2):
+        before = _files(tmp_path / "run")
+        with pytest.raises(RunnerError, match="begun with checkpoint_digest"):
+            collect(other, corpus, tmp_path / "run", CONFIG)
+        assert {**_files(tmp_path / "run"), f"{STATE_NAME}.partial": b""} == {**before, f"{STATE_NAME}.partial": b""}
+        collect(checkpoint, corpus, tmp_path / "run", CONFIG)
