@@ -10,7 +10,14 @@ from model_runner.serve import HOST, create_server, create_service
 
 
 def run(options: argparse.Namespace) -> None:
-    """Serve until stopped. Raises RunnerError when a model cannot be loaded or the port cannot be had."""
+    """Serve until stopped.
+
+    Raises RunnerError for numbers that make no sense, and when a model cannot be loaded or the port cannot be had.
+    """
+    for name, least, most in (("port", 0, 65_535), ("waiting", 1, 10_000), ("threads", 1, 1_024)):
+        value = getattr(options, name)
+        if value is not None and not least <= value <= most:
+            raise RunnerError(f"--{name} is {value}; it must be from {least} to {most:,}.")
     if options.threads:
         torch.set_num_threads(options.threads)
     service = create_service(options.checkpoints, options.tokenizer, options.waiting)

@@ -306,3 +306,26 @@ def test_a_taken_port_is_said(folders: list[Path], capsys: pytest.CaptureFixture
 def test_two_folders_of_one_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RunnerError, match="have one name"):
         create_service([tmp_path / "a" / "model", tmp_path / "b" / "model"])
+
+
+def test_it_listens_on_the_loopback_interface_alone(folders: list[Path], corpus: Corpus) -> None:
+    server = create_server(create_service(folders, corpus.folder / "tokenizer.json"), port=0)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        wait_until(lambda: server.started)
+        addresses = [each.getsockname()[0] for running in server.servers for each in running.sockets]
+    finally:
+        server.should_exit = True
+        thread.join()
+    assert addresses == ["127.0.0.1"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--port", "65536"), ("--port", "-1"), ("--waiting", "0"), ("--threads", "0")]
+)
+def test_numbers_that_make_no_sense_are_refused(
+    option: str, value: str, folders: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", str(folders[0]), option, value]) == 2
+    assert f"{option} is {value}; it must be from" in capsys.readouterr().err
