@@ -170,6 +170,7 @@ def _files(add: "argparse._SubParsersAction[Parser]") -> None:
     report.add_argument("--mixed", action="store_true", help="fit a mixed model too: minutes, with the extra [mixed]")
     export = _named(_command(add, "export", "write every table that may leave the study now", commands.export))
     export.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    export.add_argument("--neuronpedia", action="store_true", help="snippets as jsonl too, once it is unblinded")
     export.add_argument("--strict", action="store_true", help="exit with 1 where a table is empty")
     back = _named(
         _command(add, "import-ratings", "bring an export's ratings back to its study", commands.import_ratings)

@@ -263,10 +263,15 @@ def report(options: Options) -> None:
 
 def export(options: Options) -> int:
     from app.reports.exports import empty_tables, files
+    from app.reports.neuronpedia import neuronpedia_files
+    from app.reports.queries import unblinded_study
 
     with writing() as (session, _):
         study = find_study(session, options.study)
         _write(options.out, {file.name: file.content for file in files(session, study)})
+        if options.neuronpedia:
+            study = unblinded_study(session, study.code)
+            _write(options.out, {file.name: file.content for file in neuronpedia_files(session, study)})
         warnings = empty_tables(session, study)
     for warning in warnings:
         sys.stderr.write(f"{warning}\n")
@@ -287,6 +292,7 @@ def _write(folder: Path, contents: dict[str, bytes]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content)
     except OSError as error:
         raise Invalid(f"{error.filename} could not be written: {error.strerror}. Give another --out.") from None

@@ -12,6 +12,7 @@ from app.reports.exports import as_json as json_bytes
 from app.reports.exports import attachment, export, file_name, files, overview, zipped
 from app.reports.figure_files import FigureFormat, figure_file
 from app.reports.formats import MEDIA_TYPES, Format
+from app.reports.neuronpedia import neuronpedia_files
 from app.reports.page import context, standalone
 from app.reports.pdf import pdf
 from app.reports.queries import unblinded_study
@@ -101,6 +102,14 @@ def download_everything(code: Code, session: ReadSession, _: ReadingAdministrato
     study = find_study(session, code)
     content = zipped(files(session, study), file_name(study, "export"))
     return Response(content, media_type="application/zip", headers=attachment(file_name(study, "export.zip")))
+
+
+@router.get("/exports/neuronpedia.zip")
+def download_neuronpedia(code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
+    study = unblinded_study(session, code)
+    content = zipped(neuronpedia_files(session, study), file_name(study, "neuronpedia"))
+    headers = attachment(file_name(study, "neuronpedia.zip"))
+    return Response(content, media_type="application/zip", headers=headers)
 
 
 @router.get("/exports/{name}.{form}")

@@ -188,3 +188,17 @@ def shown(run: Run, snippet: Snippet, top: float, reach: int) -> Shown:
         document_start=snippet.document_start and first == 0,
         document_end=snippet.document_end and last == len(snippet.tokens_W),
     )
+
+
+def reopened(folder: Path, digest: str) -> Run:
+    """The run of an arm after its study. Raises Invalid where it is gone, or is not the one that was sealed."""
+    run = _open(folder, every_byte=False)
+    if run.info.digest != digest:
+        raise Invalid(f"The run folder {folder} is not the one that was sealed: its digest is {run.info.digest}.")
+    return run
+
+
+def strongest_of(run: Run, layer: int, number: int, design: Design) -> list[Shown]:
+    """The snippets of a neuron as the design shows them, strongest first, their activations as they were measured."""
+    row = int(rows_of(run, "neuron")[layer, number])
+    return [shown(run, snippet, 1.0, design.wide_tokens) for snippet in kept_of(run, row, design) or []]

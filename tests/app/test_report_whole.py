@@ -119,3 +119,46 @@ def test_the_same_study_gives_the_same_report(session: Session, study: Study) ->
         "raters.svg",
     } <= set(first)
     assert first["fraction.png"].startswith(b"\x89PNG")
+
+
+def test_snippets_are_given_out_as_neuronpedia_keeps_them(client: TestClient, session: Session, study: Study) -> None:
+    """A line a snippet, strongest first, with the values that were measured; hypotheses beside them."""
+    sign_in(client, session, make_administrator(session, "Bob"))
+    content = client.get(f"/studies/{study.code}/exports/neuronpedia.zip").content
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        found = {
+            name.split("/", 1)[1]: [json.loads(line) for line in archive.read(name).splitlines()]
+            for name in archive.namelist()
+        }
+    activations = [line for name, lines in found.items() if "/activations/" in name for line in lines]
+    assert len(activations) == 16 * 8
+    assert all(name.startswith("v1/") and name.endswith("/batch-0.jsonl") for name in found)
+    for line in activations:
+        assert len(line["tokens"]) == len(line["values"])
+        assert line["maxValue"] == line["values"][line["maxValueTokenIndex"]] == max(line["values"])
+        assert isinstance(line["index"], str)
+    neurons = {(line["modelId"], line["layer"], line["index"]) for line in activations}
+    opened = session.scalars(select(OpenedItem).join(Item).where(Item.study_id == study.id)).all()
+    assert len(neurons) == 16
+    assert {(int(layer.split("-")[0]), int(index)) for _, layer, index in neurons} <= {
+        (one.layer, one.index) for one in opened
+    }
+    written = {line["description"] for name, lines in found.items() if "/explanations/" in name for line in lines}
+    assert written == {"rule of Kim", "rule of Lou", "rule of Max"}
+
+
+def test_the_report_speaks_chinese_with_the_same_numbers(client: TestClient, session: Session, study: Study) -> None:
+    sign_in(client, session, make_administrator(session, "Bob"))
+    english = client.get(f"/studies/{study.code}/report").text
+    chinese = client.get(f"/studies/{study.code}/report?language=zh-Hans").text
+    assert '<article class="read" lang="zh-Hans">' in chinese
+    assert "可解释比例" in chinese
+    assert "主要检验是置换检验" in chinese
+    assert "判为可解释" in chinese
+    for number in ("48 (", "23 %"):
+        assert (number in english) == (number in chinese)
+    for sentence in ("The primary test is", "Thick line:", "drawn from", "What could not be computed", "Drift"):
+        assert sentence not in chinese
+    for figure in ("flow", "detectable", "fraction"):
+        assert client.get(f"/studies/{study.code}/report/figures/{figure}.svg").status_code == 200
+    assert "附录" in client.get(f"/studies/{study.code}/report.html").text
