@@ -7,9 +7,10 @@ numbers are the same on any number of threads, and the pass is quicker.
 
 # Shape suffixes: B contexts of a block, T tokens of a context, F neurons of a layer.
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -20,6 +21,9 @@ from model_runner.subject import Reader
 
 Take = Callable[[int, Tensor, Block], None]
 """What is done with a layer's activations (contexts, tokens, neurons) of a block."""
+
+AHEAD = 2
+"""Blocks that are computed or wait to be taken, for each worker."""
 
 DEVICE_WORKERS = 2
 """On an accelerator one block is computed there while another is taken here."""
@@ -37,30 +41,39 @@ def read_blocks(
     turns = [Turns(numbers.start) for _ in model.norms]
     workers = torch.get_num_threads() if model.device.type == "cpu" else DEVICE_WORKERS
     begun: deque[Future[Block]] = deque()
+    following = numbers.start
     with one_thread_a_block(), ThreadPoolExecutor(workers, "block") as pool:
         for number in numbers:
             begun.append(pool.submit(_read, model, contexts, number, take, turns))
-            # One more than there are workers is begun, so that nobody waits for work.
-            if len(begun) > workers:
-                yield begun.popleft().result()
+            # As many may wait to be taken as are computed, so that a quick worker does not wait for a slow one.
+            if len(begun) > AHEAD * workers:
+                yield _taken(begun.popleft(), turns, following)
+                following += 1
             if is_due():
                 break
         while begun:
-            yield begun.popleft().result()
+            yield _taken(begun.popleft(), turns, following)
+            following += 1
 
 
-def _read(model: Reader, contexts: Contexts, number: int, take: Take, turns: list[Turns]) -> Block:
+def _taken(begun: Future[Block], turns: Sequence[Turns], number: int) -> Block:
+    """The block, when all its layers have been taken."""
+    for turn in turns:
+        turn.wait_for(number)
+    return begun.result()
+
+
+def _read(model: Reader, contexts: Contexts, number: int, take: Take, turns: Sequence[Turns]) -> Block:
     try:
         block = contexts.block(number)
         with torch.inference_mode():
             tokens_BT = torch.from_numpy(block.tokens_BT).to(model.device)
             for layer, acts_BTF in enumerate(model.activations(tokens_BT)):
-                with turns[layer].turn(number):
-                    take(layer, acts_BTF, block)
-    except BaseException:
+                turns[layer].hand_in(number, partial(take, layer, acts_BTF, block))
+    except BaseException as failure:
         # Whoever waits for this block must hear that it will not come.
         for turn in turns:
-            turn.abandon()
+            turn.abandon(failure)
         raise
     return block
 
