@@ -113,7 +113,7 @@ def translated(sentence: str, language: Language) -> str:
     known = language.gettext(sentence)
     if known != sentence:
         return known
-    for template in SENTENCES:
+    for template in (one for one in SENTENCES if PLACE.search(one)):
         found = _pattern(template).fullmatch(sentence)
         if found:
             return language.gettext(template) % found.groupdict()
