@@ -10,7 +10,7 @@ import numpy as np
 from app.errors import Invalid
 from app.models import Verdict
 from app.rating.shading import Shown
-from app.studies import checking, spectrum
+from app.studies import checking
 from app.studies.design import Design
 from app.studies.draw import SHOWN, DrawnItem
 from app.studies.importing import FEW, Arm, kept_of, letters_of, rows_of, shown
@@ -113,11 +113,18 @@ def _check_offer(run: Run, design: Design) -> list[str]:
 
 
 def _held_out(run: Run, row: int, design: Design) -> list[Snippet] | None:
-    return spectrum.chosen(
-        checking.sections(design.check_snippets),
-        lambda section: run.snippets(section, row),
-        lambda one: (one.document, one.start),
-    )
+    """The snippets of a check before they are shuffled; None where a band holds too few.
+
+    Bands sample tokens, and one context may hold tokens of several: another context is taken where there is one.
+    """
+    found: list[Snippet] = []
+    for section, count in checking.sections(design.check_snippets).items():
+        seen = {(one.document, one.start) for one in found}
+        sampled = sorted(run.snippets(section, row), key=lambda one: (one.document, one.start) in seen)
+        if len(sampled) < count:
+            return None
+        found += sampled[:count]
+    return found
 
 
 OFFERS = {"practice": _practice_offer, "check": _check_offer}
