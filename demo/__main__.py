@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 
 from demo.check import check
-from demo.models import make_runs
+from demo.models import make_other_runs, make_runs
 from demo.places import ARMS, VAR
 from demo.server import is_free, serving
 from demo.study import Made, environment, kept_study
@@ -23,11 +23,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not options.check and not is_free(options.port):
         sys.stderr.write(f"Port {options.port} is in use. Choose another: make demo PORT={options.port + 1}\n")
         return 2
-    runs = make_runs(ARMS[options.arms])
+    runs, others = make_runs(ARMS[options.arms]), make_other_runs(ARMS[options.arms])
     if options.check:
-        sys.stdout.write(json.dumps(check(runs, neurons=NEURONS, started=started), allow_nan=False) + "\n")
+        sys.stdout.write(json.dumps(check(runs, others, neurons=NEURONS, started=started), allow_nan=False) + "\n")
         return 0
-    made = kept_study(VAR, runs, raters=RATERS, neurons=NEURONS)
+    made = kept_study(VAR, runs, others, raters=RATERS, neurons=NEURONS)
     with serving(options.port, environment(VAR)) as base:
         _say(base, made)
         _wait_for_interrupt()

@@ -76,9 +76,9 @@ class Browser:
     def get(self, url: str) -> Page:
         return self._ask(urllib.request.Request(urllib.parse.urljoin(self._base, url)))  # noqa: S310  # our own server
 
-    def submit(self, page: Page, form: Form, button: tuple[str, str] | None = None, **fields: str) -> Page:
+    def submit(self, page: Page, form: Form, button: tuple[str, str] | None = None, **fields: str | list[str]) -> Page:
         data = {**form.fields, **fields} | ({button[0]: button[1]} if button and button[0] else {})
-        body = urllib.parse.urlencode(data).encode()
+        body = urllib.parse.urlencode(data, doseq=True).encode()
         url = urllib.parse.urljoin(page.url, form.action)
         headers = {"Origin": self._base.rstrip("/")}
         return self._ask(urllib.request.Request(url, data=body, headers=headers))  # noqa: S310  # our own server

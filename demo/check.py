@@ -22,12 +22,12 @@ from model_runner.run_folder import open_run
 FOLDER = VAR / "check"
 
 
-def check(runs: Sequence[Path], *, neurons: int, started: float) -> dict[str, Any]:
+def check(runs: Sequence[Path], others: Sequence[Path], *, neurons: int, started: float) -> dict[str, Any]:
     """Rate, unblind and report; raises SystemExit with a sentence when anything is off."""
     find_rules(runs)  # before the study is drawn, which seals what they say
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
-    made = make_study(FOLDER, runs, simulated=True, raters=len(HABITS), neurons=neurons)
+    made = make_study(FOLDER, runs, others, simulated=True, raters=len(HABITS), neurons=neurons)
     verdicts = _rate(made, len(runs) * neurons)
     glance(FOLDER, "close", made.study)
     act = ("--administrator", made.administrator, "--password-stdin", "--reason", "every simulated verdict is in")

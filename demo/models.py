@@ -29,6 +29,17 @@ def make_runs(arms: Sequence[str]) -> list[Path]:
     return [RUNS / arm for arm in arms]
 
 
+def make_other_runs(arms: Sequence[str]) -> list[Path]:
+    """Of each arm, a run for practice and one for the hypothesis check, over text that no rated item is from."""
+    folders = []
+    for arm in arms:
+        for split, how in (("practice", ()), ("check", ("--complete",))):
+            folders.append(RUNS / f"{arm}-{split}")
+            what = ("--checkpoint", CHECKPOINTS / arm, "--corpus", CORPUS, "--out", folders[-1], "--split", split, *how)
+            _timed(f"collect {arm} {split}", None, "collect", *what)
+    return folders
+
+
 def _timed(step: str, finished: Path | None, *arguments: str | Path) -> None:
     if finished is not None and finished.exists():
         return

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+CHECK_SNIPPETS, GUESSES = 10, 6
+
 
 @dataclass(frozen=True)
 class Made:
@@ -38,13 +40,23 @@ def glance(folder: Path, *arguments: str | Path, given: str | None = None) -> st
     return done.stdout.strip()
 
 
-def make_study(folder: Path, runs: Sequence[Path], *, simulated: bool, raters: int, neurons: int) -> Made:
+def make_study(
+    folder: Path, runs: Sequence[Path], others: Sequence[Path], *, simulated: bool, raters: int, neurons: int
+) -> Made:
     """A database, an administrator, a study over these runs and a link for each rater."""
     glance(folder, "migrate")
     password = secrets.token_urlsafe(9)
     glance(folder, "administrator", "add", "admin", "--password-stdin", given=password + "\n")
     design = ["--neurons", str(neurons), "--raters", str(raters), "--overlap", str(neurons // 3)]
-    which = [part for run in runs for part in ("--run", str(run))]
+    design += [
+        "--practice",
+        str(2 * len(runs)),
+        "--check",
+        str(CHECK_SNIPPETS),
+        "--guesses",
+        str(GUESSES),
+    ]
+    which = [part for run in (*runs, *others) for part in ("--run", str(run))]
     kind = ["--simulated"] if simulated else []
     study = glance(folder, "study", "create", "--name", "Demonstration", *which, *design, *kind).splitlines()[-1]
     names = [f"Rater {number + 1}" for number in range(raters)]
@@ -52,7 +64,7 @@ def make_study(folder: Path, runs: Sequence[Path], *, simulated: bool, raters: i
     return Made(study, "admin", password, links)
 
 
-def kept_study(folder: Path, runs: Sequence[Path], *, raters: int, neurons: int) -> Made:
+def kept_study(folder: Path, runs: Sequence[Path], others: Sequence[Path], *, raters: int, neurons: int) -> Made:
     """The study of an earlier call over the same runs, or a new one."""
     path = folder / "demo.json"
     digests = [json.loads((run / "run.json").read_text(encoding="utf-8"))["digest"] for run in runs]
@@ -61,7 +73,7 @@ def kept_study(folder: Path, runs: Sequence[Path], *, raters: int, neurons: int)
         if kept.pop("runs") == digests:
             glance(folder, "migrate")
             return Made(**kept)
-    made = make_study(folder, runs, simulated=False, raters=raters, neurons=neurons)
+    made = make_study(folder, runs, others, simulated=False, raters=raters, neurons=neurons)
     path.touch(mode=0o600)
     path.write_text(json.dumps({**asdict(made), "runs": digests}, indent=2) + "\n", encoding="utf-8")
     return made
