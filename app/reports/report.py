@@ -80,7 +80,7 @@ class Report:
         found = dict(self.found.figures_in(speaking)) if self.found else {}
         with in_language(speaking):
             more = [machines_figure(self.machines, self.plan.baseline, self.simulated)]
-            more += [detectable_figure(self.power)] if self.power else []
+            more += [detectable_figure(self.power)] if self.power and self.power.eighty else []
             more.append(flow_figure(self.flow, self.simulated))
         return found | {figure.name: figure for figure in more if figure}
 

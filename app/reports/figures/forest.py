@@ -5,9 +5,11 @@ from math import ceil, floor
 
 import altair as alt
 
+from app.language import N_
 from app.reports.figures import series
 from app.reports.figures.drawing import Chart, Figure, Row, Size, figure
 from app.reports.names import MINUS, condition_name, in_order, points, size_name
+from app.reports.speech import say
 from app.reports.statistics.differences import Difference
 
 STEP = 0.2  # between ticks: 20 points
@@ -28,13 +30,17 @@ def forest_figure(differences: Sequence[Difference], simulated: bool = False) ->
 
 def _title(shown: Sequence[Difference]) -> str:
     one = {condition_name(row.condition) for row in shown}
-    left = f"{one.pop()} minus" if len(one) == 1 else "Difference from"
-    return f"{left} {condition_name(shown[0].baseline)}, percentage points" if shown else "No difference to show"
+    if not shown:
+        return ""
+    baseline = condition_name(shown[0].baseline)
+    if len(one) == 1:
+        return say(N_("%(one)s minus %(other)s, percentage points")) % {"one": one.pop(), "other": baseline}
+    return say(N_("Difference from %(baseline)s, percentage points")) % {"baseline": baseline}
 
 
 def _row(difference: Difference, several: bool) -> Row:
     value = difference.neurons.value or 0.0
-    name = size_name(difference.size) if difference.size is not None else "All sizes"
+    name = size_name(difference.size) if difference.size is not None else say(N_("All sizes"))
     inner, outer = difference.neurons, difference.raters
     bounds = outer if outer.low is not None else inner
     text = points(value)

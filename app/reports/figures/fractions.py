@@ -6,9 +6,11 @@ from math import log10
 
 import altair as alt
 
+from app.language import N_
 from app.reports.figures import series
 from app.reports.figures.drawing import Chart, Figure, Row, Size, figure
 from app.reports.names import condition_name, in_order, percent, size_name
+from app.reports.speech import say
 from app.reports.statistics.fractions import ArmFraction
 
 LABEL_ROOM = 106  # pixels for the names to the right of the last points
@@ -144,7 +146,9 @@ def _dots(arms: Sequence[ArmFraction], conditions: list[str], size: Size) -> Cha
     ]
     top = 1.34 if size.wide else 1.3
     axis = alt.Axis(labelExpr=series.SHARE, values=[0, 0.25, 0.5, 0.75, 1] if size.wide else [0, 0.5, 1])
-    x = alt.X("fraction:Q", title="Called interpretable", scale=alt.Scale(domain=[0, top], nice=False), axis=axis)
+    x = alt.X(
+        "fraction:Q", title=say(N_("Called interpretable")), scale=alt.Scale(domain=[0, top], nice=False), axis=axis
+    )
     y_axis = alt.Axis(
         labelPadding=8, labelColor="var(--ink)", labelFontWeight=600, labelLimit=120, domain=False, ticks=False
     )
@@ -152,7 +156,9 @@ def _dots(arms: Sequence[ArmFraction], conditions: list[str], size: Size) -> Cha
     hue, form = series.colour(conditions), series.shape(conditions)
     base = alt.Chart(series.values(rows))
     return alt.layer(
-        base.mark_rule(strokeWidth=1.75).encode(alt.X("low:Q", title="Called interpretable"), y, hue, x2="high:Q"),
+        base.mark_rule(strokeWidth=1.75).encode(
+            alt.X("low:Q", title=say(N_("Called interpretable"))), y, hue, x2="high:Q"
+        ),
         alt.Chart(series.values(raters)).mark_point(filled=True, size=16, opacity=0.5, yOffset=11).encode(x, y, hue),
         series.point(base, 110).encode(x, y, hue, form),
         base.mark_text(align="right", fontSize=12, color="var(--ink)").encode(y=y, x=alt.value("width"), text="text:N"),

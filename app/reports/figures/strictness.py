@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 
+from app.language import N_
 from app.reports.figures import series
 from app.reports.figures.drawing import Chart, Figure, Row, Size, figure
 from app.reports.names import condition_name, in_order, percent
+from app.reports.speech import say
 from app.reports.statistics.strictness import Rater
 
-TITLE = "Called interpretable"
+TITLE = N_("Called interpretable")
 
 
 def strictness_figure(
@@ -46,8 +48,8 @@ def rater_rows(rows: Sequence[Row], raters: list[str], conditions: list[str], si
     """A row a rater with a mark and an interval a condition: columns rater, condition, fraction, low and high."""
     axis = alt.Axis(labelExpr=series.SHARE, values=[0, 0.2, 0.4, 0.6, 0.8, 1] if size.wide else [0, 0.5, 1], grid=True)
     scale = alt.Scale(domain=[0, 1])
-    x = alt.X("fraction:Q", title=TITLE, scale=scale, axis=axis)
-    low = alt.X("low:Q", title=TITLE, scale=scale, axis=axis)
+    x = alt.X("fraction:Q", title=say(TITLE), scale=scale, axis=axis)
+    low = alt.X("low:Q", title=say(TITLE), scale=scale, axis=axis)
     y_axis = alt.Axis(labelPadding=8, labelLimit=110, domain=False, ticks=False)
     y = alt.Y("rater:N", sort=raters, title=None, axis=y_axis, scale=alt.Scale(paddingInner=0.25, paddingOuter=0.1))
     order = conditions[::-1]
@@ -59,7 +61,7 @@ def rater_rows(rows: Sequence[Row], raters: list[str], conditions: list[str], si
         base.mark_rule(strokeWidth=1.5).encode(low, y, off, hue, x2="high:Q"),
         series.point(base, 70).encode(x, y, off, hue, form),
         key.mark_text(align=alt.expr("datum.align"), dx=alt.expr("datum.dx"), fontSize=12, fontWeight=600).encode(
-            alt.X("at:Q", title=TITLE, scale=scale, axis=axis), y, off, hue, text="name:N"
+            alt.X("at:Q", title=say(TITLE), scale=scale, axis=axis), y, off, hue, text="name:N"
         ),
     )
 

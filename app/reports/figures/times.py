@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 import altair as alt
 
+from app.language import N_
 from app.reports.figures import series
 from app.reports.figures.drawing import Chart, Figure, Row, Size, figure
 from app.reports.names import condition_name, in_order
+from app.reports.speech import say
 from app.reports.statistics.times import Times
 
-TITLE = "Seconds a verdict"
+TITLE = N_("Seconds a verdict")
 CLOCK = ((60, "1 min"), (120, "2 min"))
 TEXT_ROOM = {True: 120, False: 0}  # a slim drawing leaves the shares to the table
 
@@ -51,7 +53,7 @@ def _draw(rows: Sequence[Row], conditions: list[str], size: Size) -> Chart:
     hue, form = series.colour(conditions), series.shape(conditions)
 
     def x(field: str) -> alt.X:
-        return alt.X(field, title=TITLE, scale=scale, axis=axis)
+        return alt.X(field, title=say(TITLE), scale=scale, axis=axis)
 
     base = alt.Chart(series.values(rows))
     clock = alt.Chart(series.values([{"at": at, "words": words} for at, words in CLOCK]))
