@@ -20,6 +20,8 @@ from app.reports.queries import unblinded_study
 from app.reports.report import make_report
 from app.settings import Settings
 from app.studies.actions import close_study, unblind_study
+from app.studies.early import open_one
+from app.studies.plans import amend_plan
 from app.studies.verifying import verify_export
 from tests.app.seated import Hand, join
 from tests.runs import make_run
@@ -159,6 +161,41 @@ def test_the_report_speaks_chinese_with_the_same_numbers(client: TestClient, ses
         assert (number in english) == (number in chinese)
     for sentence in ("The primary test is", "Thick line:", "drawn from", "What could not be computed", "Drift"):
         assert sentence not in chinese
-    for figure in ("flow", "detectable", "fraction"):
+    for figure in ("flow", "fraction"):
         assert client.get(f"/studies/{study.code}/report/figures/{figure}.svg").status_code == 200
     assert "附录" in client.get(f"/studies/{study.code}/report.html").text
+
+
+def test_amendments_and_early_openings_are_in_the_report(
+    client: TestClient, session: Session, settings: Settings, runs: tuple[Path, ...]
+) -> None:
+    """A rater is left out by an amendment, and one item was opened: both plans are computed, the item is left out."""
+    study = make_study(session, settings, runs=runs, seats=2, neurons_per_arm=8, snippets=8, overlap=8)
+    ada = make_administrator(session)
+    for name, verdict in (("Kim", Verdict.INTERPRETABLE), ("Lou", Verdict.NOT_INTERPRETABLE)):
+        hand = Hand(session, settings, join(session, study, name))
+        hand.begin()
+        while hand.page.state == "item":
+            hand.give(verdict)
+    item = session.scalars(select(Item.code).where(Item.study_id == study.id).order_by(Item.code)).all()[0]
+    open_one(session, settings, study.code, ada, item=item, rater="", reason="its text frightened Kim")
+    amend_plan(session, study.code, ada, {"excluded_raters": "Lou"}, "Lou had seen the runs")
+    close_study(session, study.code, ada)
+    unblind_study(session, settings, study.code, ada, typed_name=study.name, reason="all is in")
+    report = make_report(session, unblinded_study(session, study.code))
+    assert report.found is not None
+    assert report.amended is not None
+    assert (report.amended.verdicts, report.found.analysis.verdicts) == (2 * 15, 15)
+    assert report.amended.differs
+    assert {arm.fraction.value for arm in report.arms} == {1.0}
+    assert [one.code for one in report.opened_early] == [item]
+    assert report.flow.left_out == {"named in the plan": 1}
+    assert (report.flow.with_verdict, report.flow.analysed, report.flow.rated) == (16, 15, 2)
+    counts = {row.rule: row.verdicts for row in report.found.analysis.sensitivity}
+    assert counts["items that were opened early counted"] == 16
+    assert counts["excluded raters counted"] == 30
+    sign_in(client, session, ada)
+    page = client.get(f"/studies/{study.code}/report").text
+    for said in ("Lou had seen the runs", "nobody → Rater B", "as sealed", "as amended", "its text frightened Kim"):
+        assert said in page
+    assert page.count('id="undefined"') == 1
