@@ -105,6 +105,9 @@ def test_axe_finds_nothing_serious_and_nothing_overflows(site: Site, new_context
     page.get_by_role("link", name="Winter study").click()
     look("study")
     address = page.url
+    for path in ("plan", "open-item"):
+        page.goto(f"{address}/{path}")
+        look(path)
     page.goto(f"{address}/unblind")
     look("barred")
     page.goto(address)
