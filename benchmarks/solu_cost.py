@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.outcome import Outcome
-from benchmarks.training_turns import Step, in_turns, ratio_of
+from benchmarks.training_turns import Step, in_turns, ratio_of, tokens_per_second
 from model_runner.config import MLPName, ModelConfig, find_config, read_config
 from model_runner.loss import BatchLoss
 from model_runner.memory import keep_freed_memory
@@ -33,10 +33,9 @@ def measure() -> Outcome:
     steps: dict[str, Step] = {arm: _step(arm, device) for arm in ARMS}
     taken = in_turns(steps, ROUNDS[device])
     ratio = ratio_of(taken, "solu_ln", "gelu")
-    speed = BATCH_TOKENS[device] * ROUNDS[device]
     detail = {
         "processor_ratio": round(ratio.processor, 4),
-        "tokens_per_second": {arm: round(speed / sum(each.clock for each in taken[arm])) for arm in ARMS},
+        "tokens_per_second": tokens_per_second(taken, BATCH_TOKENS[device]),
         "config": CONFIGS[device],
         "rounds": ROUNDS[device],
         "device": device,

@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from benchmarks.material import some_corpus
 from benchmarks.outcome import Outcome
-from benchmarks.training_turns import Step, in_turns, ratio_of
+from benchmarks.training_turns import Step, in_turns, ratio_of, tokens_per_second
 from model_runner.batches import read_windows
 from model_runner.config import find_config, read_config
 from model_runner.memory import keep_freed_memory
@@ -66,10 +66,10 @@ def measure() -> Outcome:
         training = _ours(Path(folder))
         taken = in_turns({"ours": _our_step(training), "plain": _plain_step(training)}, ROUNDS)
     ratio = ratio_of(taken, "plain", "ours")
-    tokens = training.batch * training.stream.context * ROUNDS
+    tokens = training.batch * training.stream.context
     detail = {
         "processor_ratio": round(ratio.processor, 4),
-        "tokens_per_second": {name: round(tokens / sum(each.clock for each in taken[name])) for name in taken},
+        "tokens_per_second": tokens_per_second(taken, tokens),
         "config": "demo",
         "rounds": ROUNDS,
         "threads": torch.get_num_threads(),
