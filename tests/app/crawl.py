@@ -23,7 +23,20 @@ CODE = re.compile(r'name="assignment" value="([\w-]+)"')
 KEY = re.compile(r'name="key" value="([\w-]+)"')
 VERSION = re.compile(r'name="version" value="(\d+)"')
 TOKEN = re.compile(r"/join/([\w-]{20,})")
-TABLES = ("progress", "ratings", "items", "raters", "sittings", "arms", "placements", "events", "dictionary")
+TABLES = (
+    "progress",
+    "ratings",
+    "items",
+    "raters",
+    "sittings",
+    "practice",
+    "checks",
+    "guesses",
+    "arms",
+    "placements",
+    "events",
+    "dictionary",
+)
 VERDICTS = ("INTERPRETABLE", "NOT_INTERPRETABLE", "CANNOT_DECIDE")
 
 
@@ -85,12 +98,16 @@ def crawl(client: TestClient, session: Session, study: Study) -> Crawl:
     _sign_in(seen, administrator)
     for number, rater in enumerate(raters):
         _join(seen, administrator, rater, f"Rater {number + 1}")
+    for rater in raters:
+        _practise(seen, rater)
     _rate(seen, raters[0], everything=False)
     _know_sitting(seen, administrator)
     _sweep(seen, administrator, raters[0])
     for rater in raters:
         _rate(seen, rater, everything=True)
     _look_back(seen, raters[0])
+    for rater in raters:
+        _check_and_guess(seen, rater)
     _downloads(seen, administrator)
     _amend(seen, administrator)
     for act in ("close", "reopen", "close"):
@@ -102,6 +119,8 @@ def crawl(client: TestClient, session: Session, study: Study) -> Crawl:
     _refused_unblinding(seen, administrator)
     _sweep(seen, administrator, raters[1], "HEAD", "OPTIONS", "DELETE")
     _end(seen, administrator)
+    for act in ("/check/stop", "/withdraw"):
+        seen.ask(raters[1], "rater", "POST", act)
     return seen
 
 
@@ -160,6 +179,31 @@ def _rate(seen: Crawl, rater: TestClient, *, everything: bool) -> None:
     raise AssertionError("a rater never came to the end")
 
 
+def _practise(seen: Crawl, rater: TestClient) -> None:
+    """Practice, where the study has it, wrong answers and right ones."""
+    for number in range(1, 100):
+        if seen.ask(rater, "rater", "GET", "/practice").status_code == 303:
+            return
+        seen.ask(rater, "rater", "GET", f"/practice/wide/{number}")
+        given = {"number": str(number), "verdict": VERDICTS[number % 2], "hypothesis": "a rule"}
+        assert seen.ask(rater, "rater", "POST", "/practice/verdict", data=given).status_code == 303
+        seen.ask(rater, "rater", "GET", "/practice")
+        seen.ask(rater, "rater", "POST", "/practice/next", data={"number": str(number)})
+
+
+def _check_and_guess(seen: Crawl, rater: TestClient) -> None:
+    """What comes after rating, where the study has it."""
+    seen.ask(rater, "rater", "POST", "/next-part")
+    for path, act, said in (
+        ("/check", "/check/answer", {"fires": ["1", "4"]}),
+        ("/guesses", "/guesses/guess", {"guess": "UNKNOWN"}),
+    ):
+        for number in range(1, 100):
+            if seen.ask(rater, "rater", "GET", path).status_code == 303:
+                break
+            assert seen.ask(rater, "rater", "POST", act, data={"number": str(number), **said}).status_code == 303
+
+
 def _look_back(seen: Crawl, rater: TestClient) -> None:
     given = seen.ask(rater, "rater", "GET", "/rate/given")
     code = re.search(r"/rate/given/([\w-]+)", given.text)
@@ -202,6 +246,7 @@ def _end(seen: Crawl, administrator: TestClient) -> None:
         ("sittings/{sitting_code}", "end"),
         ("links/{link_code}", "revoke"),
         ("raters/{rater_code}", "deactivate"),
+        ("raters/{rater_code}", "withdraw"),
     ):
         seen.ask(administrator, "administrator", "POST", f"{study}/{place.format(**seen.codes)}/{act}")
     seen.ask(administrator, "administrator", "GET", study)
@@ -212,8 +257,9 @@ def _end(seen: Crawl, administrator: TestClient) -> None:
 FILL = {
     "name": ["progress", "glance.css"], "form": ["csv", "svg"], "what": ["end"], "rater_code": ["none"],
     "link_code": ["none"], "sitting_code": ["none"], "assignment": ["none"], "file": ["glance.css"], "item": ["none"],
+    "number": ["1"],
 }  # fmt: skip
-CHANGES = re.compile(r"/(close|reopen|deactivate|end|revoke)$")
+CHANGES = re.compile(r"/(close|reopen|deactivate|end|revoke|withdraw|next-part|stop)$")
 """Posts without fields that would end what is being looked at."""
 SKIPPED = {"/sign-out", "/sign-in"}
 """They change who is asking; asked on their own above."""

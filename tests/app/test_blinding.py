@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import count
 from shutil import copytree
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -18,9 +19,9 @@ from app.studies.actions import unblind_study
 from model_runner.run_folder import open_run
 from tests.app.crawl import Crawl, Sent, api_routes, crawl
 from tests.app.seated import stopped_clock
-from tests.studies import LABELS, exchanged_runs, make_administrator, make_study, sign_in, two_runs
+from tests.studies import LABELS, PHASES, exchanged_runs, make_administrator, make_study, phased_runs, sign_in, two_runs
 
-DESIGN = {"neurons_per_arm": 6, "seats": 2, "overlap": 2}
+DESIGN: dict[str, Any] = {"neurons_per_arm": 6, "seats": 2, "overlap": 2} | PHASES
 DIGITS = re.compile(r"(?<=\d)[  ,.](?=\d{3}\b)")
 
 
@@ -40,11 +41,21 @@ def traces() -> dict[str, re.Pattern[str]]:
 def allowed(sent: Sent, study: Study) -> set[str]:
     """That a study compares certain arms its administrator knows: their names stand on its page, in one order."""
     names = {label["name"] for label in LABELS}
+    if sent.who == "rater" and sent.asked.startswith("GET /guesses ") and sent.status == 200:
+        return {"gelu", "solu"}  # who guesses has given every verdict, and is told what there is to choose from
     if sent.who != "administrator":
         return set()
     path = sent.asked.split()[1]
-    if path == "/studies/new":
+    if path.startswith("/power"):
+        return {"gelu", "solu"}  # an example that is about no study
+    if path.startswith("/studies/new"):
         return set(traces())  # the runs on this machine; which of them a study compares is not said here
+    if path == f"/studies/{study.code}/study.toml":
+        return {
+            "gelu",
+            "solu",
+            "glance-runs",
+        }  # which runs the study compares, in one order; nothing joins them to items
     if path == f"/studies/{study.code}/plan":
         return {"gelu", "solu"}  # with which condition the others are compared; nothing joins it to an item
     return names if path == f"/studies/{study.code}" else set()
@@ -55,7 +66,7 @@ def seen(client: TestClient, session: Session, settings: Settings, monkeypatch: 
     stopped_clock(monkeypatch)
     for run in two_runs():
         copytree(run, settings.runs_dir / run.name)
-    return crawl(client, session, make_study(session, settings, **DESIGN))
+    return crawl(client, session, make_study(session, settings, runs=phased_runs(), **DESIGN))
 
 
 def test_no_byte_before_unblinding_gives_an_arm_away(seen: Crawl, session: Session, settings: Settings) -> None:
@@ -90,7 +101,11 @@ def _codes_of_the_sealed_world_stay_in(seen: Crawl, session: Session) -> None:
     tags = session.scalars(select(Placement.unit_tag)).all()
     paths = session.scalars(select(Arm.run_path)).all()
     for sent in seen.sent:
-        for_nobody = [*tags, *paths, *([] if "export" in sent.asked else leaves)]
+        for_nobody = [
+            *tags,
+            *([] if "/study.toml" in sent.asked else paths),
+            *([] if "export" in sent.asked else leaves),
+        ]
         hidden = [*for_nobody, *([*items, seen.study.name] if sent.who != "administrator" else [])]
         assert not [code for code in hidden if code in sent.text], f"{sent.who}: {sent.asked}"
 
@@ -113,6 +128,11 @@ def _form_of_page(sent: Sent) -> str:
     """Pages that differ in nothing but the item must have one length; empty for other pages."""
     if "/rate/wide/" in sent.asked and b"<mark" in sent.body:
         return "wide"
+    for act in ("/practice/verdict", "/check/answer", "/guesses/guess"):
+        if f'action="{act}"'.encode() in sent.body and sent.asked.startswith("GET "):
+            return act
+    if "/practice/wide/" in sent.asked and b"<mark" in sent.body:
+        return "practice wide"
     if b'action="/rate/verdict"' not in sent.body or not sent.asked.startswith("GET "):
         return ""
     done = re.search(rb"<b>(\d+)</b>(.{5})", sent.body)
@@ -148,6 +168,7 @@ def _every_route_was_asked(seen: Crawl) -> None:
 
 
 MASKS = (
+    (re.compile(r"x-request-id: \S+"), "x-request-id: RANDOM"),
     (re.compile(r"\b[0-9a-f]{8}(?:(?: [0-9a-f]{8})+|[0-9a-f]{56}|…[0-9a-f]{4})?"), "DIGEST"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:\+00:00|Z)?"), "MOMENT"),
     (re.compile(r"\d{1,2} \w+ \d{4}, \d\d:\d\d"), "MOMENT"),
@@ -174,7 +195,7 @@ def test_the_same_study_with_its_labels_exchanged_is_the_same_bytes(
     client: TestClient, session: Session, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = []
-    for runs in (two_runs(), exchanged_runs()):
+    for runs in (phased_runs(), exchanged_runs(phased_runs())):
         monkeypatch.setattr(secrets, "token_urlsafe", counted(count(1)))
         monkeypatch.setattr(secrets, "token_hex", counted(count(1)))
         stopped_clock(monkeypatch)
