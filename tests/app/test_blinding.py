@@ -169,6 +169,7 @@ def _every_route_was_asked(seen: Crawl) -> None:
 
 MASKS = (
     (re.compile(r"x-request-id: \S+"), "x-request-id: RANDOM"),
+    (re.compile(r"/glance-runs-\w+/"), "/the folder of this test's runs/"),
     (re.compile(r"\b[0-9a-f]{8}(?:(?: [0-9a-f]{8})+|[0-9a-f]{56}|…[0-9a-f]{4})?"), "DIGEST"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:\+00:00|Z)?"), "MOMENT"),
     (re.compile(r"\d{1,2} \w+ \d{4}, \d\d:\d\d"), "MOMENT"),
