@@ -1,15 +1,9 @@
 """A server that dies in the middle of its work, as machines do."""
 
-import os
 import re
 import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2 as httpx
@@ -22,48 +16,10 @@ from app.log import first_broken_line
 from app.models import Assignment, Event, Rating
 from app.raters import actions
 from tests.app.seated import faults, seated_study
+from tests.app.served import server
 
 RATERS = 6
 FIELD = re.compile(r'name="(assignment|key)" value="([^"]+)"')
-
-
-@contextmanager
-def server(database_url: str, folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = os.environ | {"GLANCE_DATABASE_URL": database_url, "GLANCE_KEY_FILE": str(folder / "key")}
-    command = [
-        sys.executable,
-        "-m",
-        "uvicorn",
-        "--factory",
-        "app.main:app",
-        "--port",
-        str(port),
-        "--log-level",
-        "error",
-    ]
-    process = subprocess.Popen(command, env=environment)
-    address = f"http://127.0.0.1:{port}"
-    try:
-        _wait_for(address, process)
-        yield address, process
-    finally:
-        process.kill()
-        process.wait()
-
-
-def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            httpx.get(f"{address}/static/glance.css")
-        except httpx.TransportError:
-            time.sleep(0.1)
-        else:
-            return
-    raise RuntimeError(f"the server at {address} did not come up")
 
 
 def rate_until_it_dies(address: str, link: str, acknowledged: list[tuple[str, str]]) -> None:
@@ -92,7 +48,7 @@ def test_every_acknowledged_verdict_survives_kill_9(own_database_url: str, tmp_p
         threads = [threading.Thread(target=rate_until_it_dies, args=(address, link, acknowledged)) for link in links]
         for thread in threads:
             thread.start()
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 150
         while len(acknowledged) < 60 and time.monotonic() < deadline:
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
