@@ -40,7 +40,9 @@ def import_ratings(session: Session, study: Study, export: Path, actor: str) -> 
         for table in (RATERS, SITTINGS, RATINGS, PRACTICE, CHECKS, GUESSES)
         if asked_for(study.design, table.needs)
     ]
-    tables = {table.name: read_table(export, table.seen_in(CLOSED, study.design)) for table in wanted}
+    tables: dict[str, list[Cells]] = {
+        table.name: read_table(export, table.seen_in(CLOSED, study.design)) for table in wanted
+    }
     found = _write(session, study, tables)
     if any(found):
         log.append(session, study.id, actor, "ratings imported", **found._asdict(), digest=_digest(tables))

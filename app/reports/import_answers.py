@@ -1,7 +1,7 @@
 """Answers of practice, the hypothesis check and guesses, brought back to the raters and items they are of."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -12,23 +12,29 @@ from app.phases.actions import UNKNOWN
 from app.reports.import_codes import choice_of, id_of, ids_of
 from app.reports.reading import Cells, refuse_empty
 
-Answer = type[PracticeAnswer] | type[CheckAnswer] | type[Guess]
+Answer = TypeVar("Answer", PracticeAnswer, CheckAnswer, Guess)
+Tables = dict[str, list[Cells]]
 
 
-def import_answers(session: Session, study: Study, tables: dict[str, list[Cells]]) -> int:
+def import_answers(session: Session, study: Study, tables: Tables) -> int:
     """How many answers were brought back. Raises Conflict where the study has others already."""
     conditions = set(session.scalars(select(Arm.condition).where(Arm.study_id == study.id)))
-    said: dict[str, tuple[Answer, Callable[[Cells], dict[str, Any]]]] = {
-        "practice": (PracticeAnswer, _practised),
-        "checks": (CheckAnswer, _checked),
-        "guesses": (Guess, lambda row: _guessed(row, conditions)),
-    }
-    return sum(_bring(session, study, name, tables.get(name, []), *said[name]) for name in said)
+    return (
+        _bring(session, study, "practice", tables, PracticeAnswer, _practised)
+        + _bring(session, study, "checks", tables, CheckAnswer, _checked)
+        + _bring(session, study, "guesses", tables, Guess, lambda row: _guessed(row, conditions))
+    )
 
 
 def _bring(
-    session: Session, study: Study, name: str, rows: list[Cells], of: Answer, said: Callable[[Cells], dict[str, Any]]
+    session: Session,
+    study: Study,
+    name: str,
+    tables: Tables,
+    of: type[Answer],
+    said: Callable[[Cells], dict[str, Any]],
 ) -> int:
+    rows = tables.get(name, [])
     refuse_empty(rows, ("rater", "item", "at", "seconds"), name)
     raters, items = ids_of(session, Rater, study), ids_of(session, Item, study)
     mine = select(of).where(of.rater_id.in_(raters.values()))
