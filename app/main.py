@@ -10,7 +10,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from app.administrators.routes import router as administrators_router
 from app.db import WRITERS, open_engine
 from app.errors import AppError, SignedOut
-from app.language import language_of
+from app.language import N_, language_of
 from app.misread import said_of
 from app.operations.access_log import note, note_failure, write_lines
 from app.operations.bodies import BoundedBodies
@@ -121,7 +121,7 @@ def show_failure(request: Request, error: Exception) -> Response:
         "error.html",
         block="main",
         status_code=500,
-        message="Something broke on our side. What you had stored is safe. Go back, load the page again and go on.",
+        message=N_("Something broke on our side. What you had stored is safe. Go back, load the page again and go on."),
         sign_in=None,
         request_name=name,
     )
