@@ -182,7 +182,7 @@ def create_study(options: Options) -> None:
         transactions = partial(transaction, engine)
         with transactions() as session:
             creating.check_name(session, asked.name)
-            draft = drafts.begin(session, ACTOR, asked, []).code
+            draft = drafts.start(session, ACTOR, asked, []).code
         folders = [Path(run) for run in asked.runs]
         code = drafts.draw_and_seal(
             transactions, settings, draft, folders, simulated=options.simulated, watch=_watch

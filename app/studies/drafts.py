@@ -26,7 +26,7 @@ LONGEST_MESSAGE = 2000
 LISTED = 200
 
 
-def begin(session: Session, actor: str, asked: Asked, runs: list[str], state: DraftState = DraftState.DRAWING) -> Draft:
+def start(session: Session, actor: str, asked: Asked, runs: list[str], state: DraftState = DraftState.DRAWING) -> Draft:
     """Write down that something is about to be drawn, whatever comes of it."""
     draft = Draft(
         actor=actor, state=state, asked=write(asked), design_digest=digest(asked.design.as_dict()), runs=sorted(runs)

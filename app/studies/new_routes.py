@@ -67,7 +67,7 @@ def create(
         runs = preview(asked.design, folders).runs  # finds in a moment what would be refused minutes later
         with transactions() as session:
             check_name(session, asked.name)
-            code = drafts.begin(session, administrator.name, asked, runs).code
+            code = drafts.start(session, administrator.name, asked, runs).code
     except (Invalid, Conflict) as refusal:
         return _form(request, administrator, settings, form, refusal)
     background.add_task(drafts.draw_for_page, transactions, settings, code, folders)
@@ -87,7 +87,7 @@ def show_preview(
         asked = form.asked()
         seen = preview(asked.design, form.folders(settings))
         with transactions() as session:
-            drafts.begin(session, administrator.name, asked, seen.runs, DraftState.PREVIEWED)
+            drafts.start(session, administrator.name, asked, seen.runs, DraftState.PREVIEWED)
     except Invalid as refusal:
         return _form(request, administrator, settings, form, refusal)
     return _form(request, administrator, settings, form, seen=seen)
