@@ -98,8 +98,9 @@ def test_axe_finds_nothing_serious_and_nothing_overflows(site: Site, new_context
         look(path)
     join(new_context().new_page(), site.link("Somebody with a rather long name"))
     sign_in(page)
-    for path in ("/studies", "/studies/new"):
+    for path in ("/studies", "/studies/new", "/studies/drafts", "/power"):
         page.goto(path)
+        page.evaluate("() => document.querySelectorAll('details').forEach(one => one.open = true)")
         look(path)
     page.goto("/studies")
     page.get_by_role("link", name="Winter study").click()
