@@ -78,6 +78,8 @@ class OpenedItem(Base):
     """Of a check: which of the neuron's held-out snippets stood where."""
     shading: Mapped[str] = mapped_column(String(8), default="level", server_default="level")
     """By what its activations were shaded: level or rank."""
+    serving_seconds: Mapped[float | None]
+    """How long the server took to read it, measured by the act of unblinding; None where it was not in the sample."""
 
 
 class Seat(Base):

@@ -143,6 +143,10 @@ def _row(one: Given, numbers: Numbers) -> dict[str, Any]:
     }  # fmt: skip
 
 
+SERVING = "timing.serving"
+"""A feature of the audit: seconds the server took over an item."""
+
+
 def pages(session: Session, study: Study) -> "pd.DataFrame":
     """The form of every neuron's page as raters were sent it, for the audit of blinding."""
     import pandas as pd
@@ -156,10 +160,12 @@ def pages(session: Session, study: Study) -> "pd.DataFrame":
         .order_by(Item.code)
     )
     rows = [
-        {"neuron": number, "condition": arm.condition, **form_of(fragment)}
-        for number, (_, arm, fragment) in enumerate(session.execute(statement))
+        {"neuron": number, "condition": arm.condition, **form_of(fragment), SERVING: opened.serving_seconds}
+        for number, (opened, arm, fragment) in enumerate(session.execute(statement))
     ]
-    return pd.DataFrame(rows)
+    # A study unblinded before this was measured, or a sample: the group is left out, or made of those measured.
+    table = pd.DataFrame(rows)
+    return table.dropna(axis=1, how="all").dropna()
 
 
 COLUMNS = {

@@ -14,6 +14,7 @@ from app.studies.queries import count_verdicts, locked_study, verdicts_digest
 from app.studies.reasons import checked_reason
 from app.studies.rights import require_manager, require_unblinder
 from app.studies.seal import digest
+from app.studies.serving import serving_seconds
 from app.studies.unblinding import bars, checks
 
 
@@ -122,6 +123,7 @@ def unblind(
 
 def _write_opened(session: Session, study: Study, opened: Opened) -> None:
     arms = session.scalars(select(Arm.id).where(Arm.study_id == study.id).order_by(Arm.id)).all()
+    seconds = serving_seconds(session, opened.items)
     session.execute(
         insert(OpenedItem),
         [
@@ -134,6 +136,7 @@ def _write_opened(session: Session, study: Study, opened: Opened) -> None:
                 "salt": key["salt"],
                 "order": key["order"] if key["kind"] == "check" else None,
                 "shading": key.get("shading", LEVEL),
+                "serving_seconds": seconds.get(item_id),
             }
             for item_id, key in opened.items.items()
         ],

@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy.orm import Session
 
-from app.models import Event, ItemContent, ItemKind, RaterKind, Rating, StudyState
+from app.models import Event, ItemContent, ItemKind, OpenedItem, RaterKind, Rating, StudyState
 from app.reports.amended import plans_of
 from app.reports.flow import offered
 from app.reports.form_features import form_of
@@ -308,6 +308,17 @@ def test_the_form_of_a_page_is_its_lengths_and_counts() -> None:
         "length.bytes": len(fragment) - 3, "length.text": 6, "shading.pieces": 3, "shading.strong": 2,
         "shading.kinds": 3, "signs.breaks": 2,
     }  # fmt: skip
+
+
+def test_the_audit_finds_an_arm_that_is_served_slowly(client: TestClient, session: Session, rated: Rated) -> None:
+    sign_in(client, session)
+    many = rated_study(session, ["IN" * 12, "II" * 12], name="slow")
+    for item in many.items:
+        opened = session.get_one(OpenedItem, item.id)
+        opened.serving_seconds = 0.001 * (1 + opened.arm_id) + 1e-6 * item.id
+    session.flush()
+    found = client.get(f"/studies/{many.study.code}/report.json").json()["analysis"]["form"]
+    assert {row["group"]: row["auc"]["value"] for row in found}["timing"] == pytest.approx(1)
 
 
 def test_the_audit_of_form_needs_enough_neurons_and_then_finds_what_gives_an_arm_away(

@@ -51,6 +51,15 @@ def test_unblinding_opens_what_was_drawn(
     assert SECRET.hex() in client.get(f"/studies/{study.code}").text
 
 
+def test_how_long_each_item_takes_to_serve_is_measured_once(
+    session: Session, settings: Settings, closed: Study
+) -> None:
+    unblind(session, settings, closed)
+    seconds = session.scalars(select(OpenedItem.serving_seconds)).all()
+    assert len(seconds) > 10
+    assert all(one is not None and 0 < one < 1 for one in seconds)
+
+
 def test_unblinding_is_written_down(client: TestClient, session: Session, closed: Study) -> None:
     client.post(f"/studies/{closed.code}/unblind", data=GOOD)
     event = session.scalars(select(Event).where(Event.what == "study unblinded")).one()
