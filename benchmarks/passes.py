@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from benchmarks.outcome import Outcome
 from model_runner.blocks import one_thread_a_block, read_blocks
 from model_runner.collect import taking
 from model_runner.collect_config import CollectSettings
 from model_runner.contexts import Block, Contexts
+from model_runner.corpus.store import Corpus
 from model_runner.group import Group, new_groups, settle_groups
 from model_runner.model import Transformer
 from model_runner.subject import Reader
@@ -75,6 +77,20 @@ class Pass:
             "processor": round(self.collecting.processor / self.bare.processor, 4),
             "bare_in_a_row": round(statistics.median(self.in_a_row), 4),
         }
+
+
+def outcome_of(name: str, target: float, corpus: Corpus, contexts: Contexts, rounds: Sequence[Pass]) -> Outcome:
+    """The median ratio of several passes over the same contexts, with its figures."""
+    ratio = statistics.median(each.ratio for each in rounds)
+    tokens = int(corpus.documents["length"][contexts.documents_N].sum())
+    detail = {
+        "tokens": tokens,
+        "bare_tokens_per_second": round(tokens / statistics.median(each.bare.clock for each in rounds)),
+        "collected_tokens_per_second": round(tokens / statistics.median(each.collecting.clock for each in rounds)),
+        "rounds": [{"ratio": round(each.ratio, 4), **each.detail} for each in rounds],
+        "threads": torch.get_num_threads(),
+    }
+    return Outcome(name, round(ratio, 4), target, ratio <= target, detail)
 
 
 def settings_for(contexts: Contexts, complete: bool) -> CollectSettings:

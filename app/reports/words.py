@@ -29,6 +29,15 @@ THINGS = {
 }
 """What is counted, in the plural, which is the only form where a language has one."""
 
+FEATURES = {
+    "length": N_("lengths"),
+    "shading": N_("shading"),
+    "signs": N_("signs"),
+    "timing": N_("serving time"),
+    "all": N_("all together"),
+}
+"""Groups of what an item's form is told by, in the audit of blinding."""
+
 
 @dataclass(frozen=True)
 class Words:
@@ -95,6 +104,9 @@ class Words:
         if self.language.code == "en":
             return counted(n, one)
         return self._(THINGS[one]) % {"n": thousands(n)}
+
+    def features(self, group: str) -> str:
+        return self._(FEATURES[group])
 
     def thousands(self, n: int) -> str:
         return thousands(n)
