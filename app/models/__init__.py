@@ -1,5 +1,6 @@
 from app.models.act import Amendment, EarlyOpening, UnblindingRequest
 from app.models.administrator import Administrator, BrowserSession, OwnRater
+from app.models.audit import AuditEvent
 from app.models.base import Base
 from app.models.draft import Draft, DraftState
 from app.models.event import Event
@@ -16,6 +17,7 @@ __all__ = [
     "Arm",
     "Assignment",
     "AssignmentState",
+    "AuditEvent",
     "Base",
     "BrowserSession",
     "CallOutcome",

@@ -1,6 +1,6 @@
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKey, String
+from sqlalchemy import CheckConstraint, ForeignKey, String, false, true
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.clock import now
@@ -20,6 +20,13 @@ class Administrator(Base):
     locked_until: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(default=now)
     deactivated_at: Mapped[datetime | None]
+    may_rate: Mapped[bool] = mapped_column(default=True, server_default=true())
+    must_change_password: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """Somebody else knows the password, who made it."""
+    email: Mapped[str | None] = mapped_column(String(254), unique=True)
+    """As whom the sign-in provider knows them, in small letters."""
+    subject: Mapped[str | None] = mapped_column(String(500), unique=True)
+    """The provider's own name for them and the provider, from the first sign-in on: an address may change hands."""
 
 
 class BrowserSession(Base):
