@@ -8,6 +8,7 @@ T tokens, U units, K kept.
 import functools
 import hashlib
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,16 +48,22 @@ def make_run(
     name: str | None = None,
     directions: int = 0,
     bands: bool = False,
+    seldom: Collection[int] = (),
     **changes: Any,
 ) -> Run:
-    """Write a run folder and open it. `changes` replace fields of its RunInfo."""
+    """Write a run folder and open it. `changes` replace fields of its RunInfo.
+
+    `seldom` are the indices, in every layer, of further neurons that answer to too few contexts.
+    """
     contexts = _contexts(window)
     rng = np.random.default_rng([seed, *condition.encode()])
     places = [(*divmod(unit, hidden), 0) for unit in range(layers * hidden)]
     places += [(*divmod(unit, directions), 1) for unit in range(layers * directions)]
     units, everything = np.zeros(len(places), UNIT), []
     for unit, (layer, index, kind) in enumerate(places):
-        state, ranked = _collect(rng, condition, -1 if kind else index, contexts, kept)
+        state, ranked = _collect(
+            rng, condition, ALWAYS_PRESENT["too_few"] if index in seldom else -1 if kind else index, contexts, kept
+        )
         units[unit] = (layer, kind, index, STATES.index(state), min(len(ranked), kept))
         everything.append(ranked)
     parts = [ranked[:kept] for ranked in everything]

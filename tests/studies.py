@@ -43,14 +43,18 @@ def two_runs() -> tuple[Path, Path]:
 
 
 @cache
-def phased_runs() -> tuple[Path, ...]:
-    """The two runs, and of each model a run for practice and one for the hypothesis check."""
+def phased_runs(seldom: tuple[int, ...] = ()) -> tuple[Path, ...]:
+    """The two runs, and of each model a run for practice and one for the hypothesis check.
+
+    `seldom` are the indices, in every layer of the second model, of neurons that hardly fire in the check.
+    """
     folder = Path(mkdtemp(prefix="glance-runs-"))
     others: list[Path] = []
     for split in ("practice", "check"):
         for name, shape, label in zip(("gelu", "solu_ln"), ((2, 32), (3, 24)), LABELS, strict=True):
             others.append(folder / f"{name}-{split}")
-            make_run(others[-1], name, *shape, split=split, bands=split == "check", **label)
+            scarce = seldom if split == "check" and name == "solu_ln" else ()
+            make_run(others[-1], name, *shape, split=split, bands=split == "check", seldom=scarce, **label)
     return (*two_runs(), *others)
 
 

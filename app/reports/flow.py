@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.models import Invitation, Item, ItemKind, Rater, RaterKind, Study
+from app.reports.checked import CheckedArm, checked_arms
 from app.studies.draw import SHOWN, neurons_of
 
 if TYPE_CHECKING:
@@ -57,10 +58,24 @@ class Flow:
     """Raters of a kind that enters no figure of this study."""
     verdicts_on_controls: int
     verdicts_on_repeats: int
+    checks: tuple[CheckedArm, ...]
+    """How far the hypothesis check reached, a row an arm; empty where the design has none."""
+
+    @property
+    def with_check(self) -> int:
+        """Neurons of all arms of which there is held-out text to check them on."""
+        return sum(arm.shown - arm.without for arm in self.checks)
+
+    @property
+    def checked(self) -> int:
+        """Neurons of all arms that were checked."""
+        return sum(arm.checked for arm in self.checks)
 
 
-def flow(session: Session, study: Study, table: "pd.DataFrame", plan: "Plan") -> Flow:
-    """Count the steps; `table` is the table of verdicts."""
+def flow(
+    session: Session, study: Study, table: "pd.DataFrame", plan: "Plan", held_out: "pd.DataFrame | None" = None
+) -> Flow:
+    """Count the steps; `table` is the table of verdicts, `held_out` that of the hypothesis check."""
     from app.reports.statistics.exclusions import raters_left_out
     from app.reports.statistics.verdicts import complete, counted, of_kind
 
@@ -91,6 +106,7 @@ def flow(session: Session, study: Study, table: "pd.DataFrame", plan: "Plan") ->
         other_kinds=len(raters) - len(counting),
         verdicts_on_controls=len(of_kind(whole, plan, "mixed", "direction")),
         verdicts_on_repeats=len(of_kind(whole, plan, "repeat")),
+        checks=checked_arms(session, study, used, held_out),
     )
 
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from app.language import Language, language
 from app.models import Study
 from app.reports.amended import Amended, EarlyItem, amended, early_items, plans_of
-from app.reports.answers import guesses, held_out
+from app.reports.answers import guesses, held_out, left_out
 from app.reports.arms import ArmRow, arm_rows
 from app.reports.detectable import Detectable, detectable_by
 from app.reports.flow import Flow, flow, offered
@@ -104,13 +104,15 @@ def make_report(session: Session, study: Study, *, mixed: bool = False) -> Repor
     `mixed` fits the mixed model too, which takes minutes and needs the package bambi.
     """
     from app.reports.analysed import analysed
+    from app.reports.statistics.exclusions import raters_left_out
     from app.reports.statistics.verdicts import complete, counted
 
     table, made = verdicts(session, study), amendments(session, study)
     sealed, plan = plans_of(session, study, made)
-    nothing = counted(complete(table), plan).empty
+    whole = complete(table)
+    nothing, out = counted(whole, plan).empty, left_out(session, study, plan, raters_left_out(whole, plan))
     read_pages = partial(pages, session, study)
-    said = {"guesses": guesses(session, study, plan), "held_out": held_out(session, study, plan)}
+    said = {"guesses": guesses(session, study, plan, out), "held_out": held_out(session, study, plan, out)}
     found = None if nothing else analysed(table, plan, study.seal_root, offered(study), read_pages, **said)
     return Report(
         study=study,
@@ -121,7 +123,7 @@ def make_report(session: Session, study: Study, *, mixed: bool = False) -> Repor
         why_empty=NOTHING.format(kind=plan.rater_kind) if nothing else "",
         leads=leads(found.analysis) if found else [],
         arms=arm_rows(study.arms, table, plan, found.analysis) if found else [],
-        flow=flow(session, study, table, plan),
+        flow=flow(session, study, table, plan, said["held_out"]),
         record=record(study),
         raters=[rater.code for rater, _ in raters_in_order(session, study)],
         power=detectable_by(found.analysis) if found else None,

@@ -2,20 +2,23 @@
 
 import json
 import zipfile
+from collections import Counter
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from app import clock
-from app.models import CheckAnswer, Guess, PracticeAnswer, Rater, RaterPhase, Seat, Study, StudyState
+from app.models import CheckAnswer, Guess, Item, ItemKind, PracticeAnswer, Rater, RaterPhase, Seat, Study, StudyState
 from app.reports.actions import import_ratings
 from app.reports.exports import files
+from app.reports.seal_file import seal_file
 from app.settings import Settings
 from app.studies.actions import close_study, unblind_study
+from app.studies.plans import amend_plan
 from app.studies.verifying import verify_export
 from tests.app.test_phases import check_all, guess_all, practise, rate_all
 from tests.studies import PHASES, make_administrator, make_study, open_rater, phased_runs, sign_in
@@ -23,10 +26,14 @@ from tests.studies import PHASES, make_administrator, make_study, open_rater, ph
 FORMATS = ("csv", "parquet", "json")
 
 
+SELDOM = tuple(range(0, 24, 2))
+"""Neurons of the second model that have too few held-out snippets."""
+
+
 @pytest.fixture
 def study(client: TestClient, session: Session, settings: Settings) -> Study:
     """Two raters went through everything."""
-    study = make_study(session, settings, runs=phased_runs(), seats=2, **PHASES)
+    study = make_study(session, settings, runs=phased_runs(SELDOM), seats=2, **PHASES)
     for name, guess in (("Kim", "gelu"), ("Lou", "UNKNOWN")):
         client.cookies.clear()
         open_rater(client, session, study, name)
@@ -117,3 +124,41 @@ def test_the_report_says_what_was_foretold_and_guessed(
     archive = client.get(f"/studies/{study.code}/exports/everything.zip")
     names = {Path(name).name for name in zipfile.ZipFile(BytesIO(archive.content)).namelist()}
     assert {"practice.csv", "checks.csv", "guesses.csv"} <= names
+
+
+def test_the_report_counts_the_neurons_of_each_arm_that_could_not_be_checked(
+    client: TestClient, session: Session, settings: Settings, study: Study
+) -> None:
+    """The expected counts are read from the seal: an item a neuron, and of some of them one on held-out text."""
+    study = unblinded(session, settings, study)
+    record = seal_file(session, study)
+    arm_of = {item["code"]: item["arm"] for item in record["items"]}
+    kinds = dict(session.execute(select(Item.code, Item.kind).where(Item.study_id == study.id)).all())
+    shown = Counter(arm_of[code] for code, kind in kinds.items() if kind is ItemKind.NEURON)
+    checks = Counter(arm_of[code] for code, kind in kinds.items() if kind is ItemKind.CHECK)
+    assert shown["quillfeather"] == checks["quillfeather"]
+    assert shown["marzipan"] > checks["marzipan"] > 0
+    sign_in(client, session, make_administrator(session, "Bob"))
+    found = client.get(f"/studies/{study.code}/report.json").json()["flow"]["checks"]
+    assert {row["arm"]: (row["shown"], row["without"]) for row in found} == {
+        arm: (n, n - checks[arm]) for arm, n in shown.items()
+    }
+    for row in found:  # both raters said yes to every neuron and went through every check
+        assert row["called"] == row["checked"] == row["shown"] - row["without"]
+    page = client.get(f"/studies/{study.code}/report").text
+    assert "Which neurons could be checked, by arm." in page
+    assert f"{sum(shown.values()) - sum(checks.values())} without: too few held-out snippets" in page
+
+
+def test_answers_of_a_rater_who_is_left_out_enter_neither_check_nor_guesses(
+    client: TestClient, session: Session, settings: Settings, study: Study
+) -> None:
+    lou = session.scalars(select(Rater).where(Rater.name == "Lou")).one()
+    amend_plan(session, study.code, make_administrator(session, "Eve"), {"excluded_raters": lou.code}, "was asleep")
+    study = unblinded(session, settings, study)
+    sign_in(client, session, make_administrator(session, "Bob"))
+    report = client.get(f"/studies/{study.code}/report.json").json()
+    for row in report["analysis"]["blinding"]["conditions"]:
+        assert row["unknown"] == 0, "Lou guessed nothing but UNKNOWN"
+    kim = session.scalars(select(func.count()).select_from(CheckAnswer).join(Rater).where(Rater.name == "Kim")).one()
+    assert sum(row["answers"] for row in report["analysis"]["check"]["conditions"]) == kim

@@ -34,12 +34,14 @@ def flow_figure(flow: "Flow", simulated: bool = False) -> Figure:
 
 
 def _neurons(flow: "Flow") -> list[tuple[int, str]]:
+    checks = [(flow.with_check, say(N_("with held-out text"))), (flow.checked, say(N_("checked on it")))]
     return [
         (flow.drawn, say(N_("drawn"))),
         (sum(flow.replaced.values()), say(N_("replaced by one rule"))),
         (flow.shown, say(N_("shown"))),
         (flow.with_verdict, say(N_("with a verdict"))),
         (flow.analysed, say(N_("analysed"))),
+        *(checks if flow.checks else []),
     ]
 
 
