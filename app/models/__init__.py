@@ -7,7 +7,7 @@ from app.models.event import Event
 from app.models.item import Item, ItemContent, ItemKey, ItemKind, OpenedItem, Phase, Placement, Seat
 from app.models.machine import CallOutcome, MachineCall, MachineRater, MachineVerdict, SealedRules
 from app.models.phases import CheckAnswer, Guess, Lesson, PracticeAnswer
-from app.models.rater import Invitation, Rater, RaterKind, RaterPhase, Sitting
+from app.models.rater import Invitation, PanelMember, Rater, RaterKind, RaterPhase, Sitting
 from app.models.rating import Assignment, AssignmentState, Rating, RatingAction, Verdict
 from app.models.study import Arm, Study, StudyState
 
@@ -38,6 +38,7 @@ __all__ = [
     "MachineVerdict",
     "OpenedItem",
     "OwnRater",
+    "PanelMember",
     "Phase",
     "Placement",
     "PracticeAnswer",

@@ -1,7 +1,7 @@
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.clock import now
@@ -41,6 +41,8 @@ class Invitation(Base):
     created_at: Mapped[datetime] = mapped_column(default=now)
     expires_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
+    most_raters: Mapped[int | None]
+    """So many at once may be in through a reusable link; None for as many as there are places."""
 
 
 class Rater(Base):
@@ -67,6 +69,27 @@ class Rater(Base):
     """A study without practice, check and guesses leaves it at rating."""
     stepped_at: Mapped[datetime | None]
     """The last step outside of rating: where the time of the next answer starts."""
+    left_seat: Mapped[int | None]
+    """The number of the seat they left when they were shut out, which they take again if it is still free."""
+    completion_code: Mapped[str | None] = mapped_column(String(24))
+    """What tells this rater's completion code from others'. Drawn apart from `code`, which exports carry."""
+
+
+class PanelMember(Base):
+    """Who a rater is to the panel of participants that sent them. Apart from the rater, so that no export holds it,
+    and removed when consent is withdrawn.
+    """
+
+    __tablename__ = "panel_member"
+    __table_args__ = (UniqueConstraint("study_id", "person"),)
+
+    rater_id: Mapped[int] = mapped_column(ForeignKey("rater.id", ondelete="cascade"), primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("study.id", ondelete="cascade"))
+    person: Mapped[str] = mapped_column(String(100))
+    """The panel's name for them: the same person comes back to the same seat."""
+    panel_study: Mapped[str] = mapped_column(String(100), default="")
+    panel_session: Mapped[str] = mapped_column(String(100), default="")
+    """As of their first coming; empty where the address did not say it."""
 
 
 class Sitting(Base):
@@ -84,4 +107,10 @@ class Sitting(Base):
     """The sum of the gaps between signs of life, each capped."""
     ended_at: Mapped[datetime | None]
     ended_by: Mapped[str | None] = mapped_column(String(100))
-    """The administrator who ended it; None when it ended by itself."""
+    """The administrator who ended it; None when it ended by itself, or by the rater's pause."""
+    paused: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """The rater ended it: Pause is their own act, and only Continue opens the next one."""
+    unrested_seconds: Mapped[float] = mapped_column(default=0.0, server_default="0")
+    """Active time since the last rest, also from the sitting before where no rest lay between."""
+    break_offered_at: Mapped[datetime | None]
+    """When a break was offered; None again after a rest."""

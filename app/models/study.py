@@ -53,6 +53,8 @@ class Study(Base):
     unblinded_at: Mapped[datetime | None]
     unblinded_by: Mapped[str | None] = mapped_column(String(100))
     unblinding_reason: Mapped[str | None] = mapped_column(String(2000))
+    terms: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default="{}")
+    """What may be set while raters are at work: a day's goal, quotas, the way in from a panel and back to it."""
 
     arms: Mapped[list["Arm"]] = relationship(back_populates="study", lazy="raise", order_by="Arm.id")
 
