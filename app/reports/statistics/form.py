@@ -4,6 +4,8 @@ A ridge logistic regression is fitted on features of form, one group at a time, 
 area under the curve (AUC): 0.5 when form tells nothing. All pages of a neuron lie in one fold. A cross-validated AUC
 of pure noise scatters somewhat below 0.5 and its interval knows nothing of that, so whether form tells anything is
 judged by shuffling the conditions among neurons. The time a verdict took is an outcome and must not be a feature.
+
+P pages, F features, N neurons, S ways to label the pages, K folds, M = S K models.
 """
 
 from collections.abc import Sequence
@@ -22,6 +24,7 @@ RIDGE = 1.0
 NEWTON_STEPS = 25
 FEWEST = 20
 SHUFFLES = 99
+BATCH_CELLS = 1 << 14  # pages times features whose shuffles are fitted at once: what they need stays in the cache
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def cross_validated_auc(
     if min(len(side) for side in sides) < FEWEST:
         why = f"At least {FEWEST} neurons in each condition are needed; there are {len(sides[0])} and {len(sides[1])}."
         return undefined(why, method, len(neuron_P), "pages")
-    score_P = out_of_fold(values_PF, first_P, neuron_P, rng)
+    score_P = out_of_fold(values_PF, first_P[None], folds_of(first_P, neuron_P, rng)[None])[0]
     wins, pages = _wins(score_P, first_P, neuron_P, sides)
     value = float(wins.sum() / pages.sum())
     counts = [rng.multinomial(len(side), np.full(len(side), 1 / len(side)), resamples).astype(float) for side in sides]
@@ -85,24 +88,42 @@ def shuffled_test(values_PF: Floats, first_P: Bools, neuron_P: Ints, seen: Estim
     if seen.value is None:
         return untested(seen.why, method, len(neuron_P), "pages")
     neurons_N, first_page_N, neuron_of_P = np.unique(neuron_P, return_index=True, return_inverse=True)
-    label_N = first_P[first_page_N]
-    as_high = 0
-    for _ in range(SHUFFLES):
-        shuffled_P = label_N[rng.permutation(len(neurons_N))][neuron_of_P]
-        as_high += auc(out_of_fold(values_PF, shuffled_P, neuron_P, rng), shuffled_P) >= seen.value
+    label_N, as_high = first_P[first_page_N], 0
+    batch = max(1, BATCH_CELLS // values_PF.size)
+    for start in range(0, SHUFFLES, batch):
+        labels, folds = [], []
+        for _ in range(min(batch, SHUFFLES - start)):
+            labels.append(label_N[rng.permutation(len(neurons_N))][neuron_of_P])
+            folds.append(folds_of(labels[-1], neuron_P, rng))
+        score_SP = out_of_fold(values_PF, np.array(labels), np.array(folds))
+        as_high += sum(auc(*one) >= seen.value for one in zip(score_SP, labels, strict=True))
     return Test((1 + as_high) / (SHUFFLES + 1), seen.value, method, len(neuron_P), "pages")
 
 
-def out_of_fold(values_PF: Floats, first_P: Bools, neuron_P: Ints, rng: np.random.Generator) -> Floats:
-    """A score for each page from a model that saw no page of its neuron; each condition is spread over the folds."""
+def folds_of(first_P: Bools, neuron_P: Ints, rng: np.random.Generator) -> Ints:
+    """The fold of each page: all pages of a neuron lie in one, and each condition is spread over them."""
     fold_P = np.empty(len(neuron_P), dtype=np.int64)
     for side_P in (first_P, ~first_P):
         fold_P[side_P] = _ranks(neuron_P[side_P], rng.permutation(np.unique(neuron_P[side_P]))) % FOLDS
-    score_P = np.empty(len(neuron_P))
-    for fold in range(FOLDS):
-        held = fold_P == fold
-        score_P[held] = _fit_and_score(values_PF[~held], first_P[~held], values_PF[held])
-    return score_P
+    return fold_P
+
+
+def out_of_fold(values_PF: Floats, first_SP: Bools, fold_SP: Ints) -> Floats:
+    """A score for each page from a model that saw no page of its fold, for each of S ways to label the pages.
+
+    The models of all S and all folds are fitted at once. Features are standardised by the pages of the training.
+    """
+    held_SKP = fold_SP[:, None, :] == np.arange(FOLDS)[:, None]
+    train_MP = ~held_SKP.reshape(-1, len(values_PF))
+    kept_MP1 = train_MP[:, :, None]
+    each_MPF = np.broadcast_to(values_PF, (len(train_MP), *values_PF.shape))
+    mean_MF = each_MPF.mean(axis=1, where=kept_MP1)
+    sd_MF = each_MPF.std(axis=1, where=kept_MP1)
+    scaled_MPF = (values_PF - mean_MF[:, None]) / np.where(sd_MF == 0, 1, sd_MF)[:, None]
+    design_MPF = np.concatenate([np.ones((*train_MP.shape, 1)), scaled_MPF], axis=2)
+    weights_MF = ridge_logistic(design_MPF, np.repeat(first_SP, FOLDS, axis=0), train_MP)
+    score_MP = (design_MPF @ weights_MF[:, :, None])[:, :, 0]
+    return np.asarray(score_MP.reshape(held_SKP.shape).sum(axis=1, where=held_SKP))
 
 
 def _ranks(neurons: Ints, order: Ints) -> Ints:
@@ -110,27 +131,25 @@ def _ranks(neurons: Ints, order: Ints) -> Ints:
     return np.asarray(place[np.searchsorted(order, neurons, sorter=place)])
 
 
-def _fit_and_score(train_PF: Floats, first_P: Bools, test_PF: Floats) -> Floats:
-    """Scores of the test pages; features are standardised by the training pages."""
-    mean, sd = train_PF.mean(axis=0), train_PF.std(axis=0)
-    sd = np.where(sd == 0, 1, sd)
-    weights = ridge_logistic((train_PF - mean) / sd, first_P.astype(float))
-    return np.asarray((test_PF - mean) / sd @ weights[1:] + weights[0])
+def ridge_logistic(design_MPF: Floats, yes_MP: Bools, train_MP: Bools, ridge: float = RIDGE) -> Floats:
+    """Weights of M logistic regressions with a ridge penalty, by Newton steps. The first column is the intercept's.
 
-
-def ridge_logistic(values_PF: Floats, yes_P: Floats, ridge: float = RIDGE) -> Floats:
-    """Intercept and weights of a logistic regression with a ridge penalty (not on the intercept), by Newton steps."""
-    design = np.column_stack([np.ones(len(values_PF)), values_PF])
-    penalty = np.diag([0.0] + [ridge] * values_PF.shape[1])
-    weights = np.zeros(design.shape[1])
+    Only the pages of the training count. The intercept is not penalised. Returns (M, F).
+    """
+    models, _, features = design_MPF.shape
+    penalty_F = np.array([0.0] + [ridge] * (features - 1))
+    weights_MF = np.zeros((models, features))
     for _ in range(NEWTON_STEPS):
-        chance = 1 / (1 + np.exp(-np.clip(design @ weights, -30, 30)))
-        curvature = (design * (chance * (1 - chance) + 1e-9)[:, None]).T @ design + penalty
-        step = np.linalg.solve(curvature, design.T @ (yes_P - chance) - penalty @ weights)
-        weights = weights + step
-        if np.abs(step).max() < 1e-8:
+        chance_MP = 1 / (1 + np.exp(-np.clip((design_MPF @ weights_MF[:, :, None])[:, :, 0], -30, 30)))
+        spread_MP = np.where(train_MP, chance_MP * (1 - chance_MP) + 1e-9, 0.0)
+        curvature_MFF = design_MPF.transpose(0, 2, 1) @ (design_MPF * spread_MP[:, :, None]) + np.diag(penalty_F)
+        off_MP = np.where(train_MP, yes_MP - chance_MP, 0.0)
+        slope_MF = (off_MP[:, None, :] @ design_MPF)[:, 0] - penalty_F * weights_MF
+        step_MF = np.linalg.solve(curvature_MFF, slope_MF[:, :, None])[:, :, 0]
+        weights_MF = weights_MF + step_MF
+        if np.abs(step_MF).max() < 1e-8:
             break
-    return weights
+    return weights_MF
 
 
 def auc(score_P: Floats, first_P: Bools) -> float:

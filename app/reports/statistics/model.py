@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import statsmodels.api as sm
 from scipy import stats
+from statsmodels.genmod.cov_struct import Exchangeable, Independence  # statsmodels.api would load time series too
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_estimating_equations import GEE
 from statsmodels.tools.sm_exceptions import ConvergenceWarning, IterationLimitWarning, PerfectSeparationWarning
 
 from app.reports.statistics.arrays import Floats
@@ -58,7 +60,7 @@ def effects(rows: pd.DataFrame, terms: Mapping[str, Floats], level: float) -> tu
     design_VC = _design(rows, terms)
     if np.linalg.matrix_rank(design_VC) < design_VC.shape[1]:
         return refused("The terms cannot be told apart: one of them follows from the others.")
-    within = sm.cov_struct.Independence() if single else sm.cov_struct.Exchangeable()
+    within = Independence() if single else Exchangeable()
     fitted = _fit(rows["interpretable"].to_numpy(float), design_VC, rows["neuron"].to_numpy(), within)
     if isinstance(fitted, str):
         return refused(fitted)
@@ -77,7 +79,7 @@ def _design(rows: pd.DataFrame, terms: Mapping[str, Floats]) -> Floats:
 
 def _fit(yes_V: Floats, design_VC: Floats, neurons: Floats, within: object) -> tuple[Floats, Floats] | str:
     """Coefficients and robust standard errors, or the sentence that says why there are none."""
-    model = sm.GEE(yes_V, design_VC, groups=neurons, family=sm.families.Binomial(), cov_struct=within)
+    model = GEE(yes_V, design_VC, groups=neurons, family=Binomial(), cov_struct=within)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # overflow on the way; the result is checked below
         warnings.simplefilter("error", ConvergenceWarning)

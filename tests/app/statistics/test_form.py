@@ -64,6 +64,21 @@ def test_auc_mirrors(score: np.ndarray) -> None:
 
 def test_logistic_regression_without_penalty_is_the_log_odds() -> None:
     """One 0/1 feature: intercept log(1/3), slope log(9) for 5 of 20 against 15 of 20."""
-    values = np.repeat([0.0, 1.0], 20)[:, None]
-    yes = np.array([1.0] * 5 + [0.0] * 15 + [1.0] * 15 + [0.0] * 5)
-    assert ridge_logistic(values, yes, ridge=0.0) == pytest.approx([np.log(1 / 3), np.log(9)], abs=1e-6)
+    values = np.column_stack([np.ones(40), np.repeat([0.0, 1.0], 20)])
+    yes = np.array([1] * 5 + [0] * 15 + [1] * 15 + [0] * 5, dtype=bool)
+    first, second = ridge_logistic(
+        np.stack([values, values]), np.stack([yes, ~yes]), np.ones((2, 40), dtype=bool), ridge=0.0
+    )
+    assert first == pytest.approx([np.log(1 / 3), np.log(9)], abs=1e-6)
+    assert second == pytest.approx([np.log(3), -np.log(9)], abs=1e-6)
+
+
+def test_models_fitted_at_once_are_those_fitted_one_by_one() -> None:
+    """Pages that are not of the training might as well not be there."""
+    rng = np.random.default_rng(4)
+    design = np.concatenate([np.ones((6, 30, 1)), rng.normal(size=(6, 30, 3))], axis=2)
+    yes, train = rng.random((6, 30)) < 0.5, rng.random((6, 30)) < 0.8
+    together = ridge_logistic(design, yes, train)
+    for one, said, kept, weights in zip(design, yes, train, together, strict=True):
+        alone = ridge_logistic(one[kept][None], said[kept][None], np.ones((1, kept.sum()), dtype=bool))
+        assert weights == pytest.approx(alone[0], abs=1e-7)
