@@ -21,6 +21,7 @@ from model_runner.contexts import Block, Contexts, cut_contexts, first_documents
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
 from model_runner.group import Group, merge_groups, new_groups, read_layer, settle_groups
+from model_runner.memory import give_back_freed_memory
 from model_runner.progress import Bar, progress
 from model_runner.ranks import Ranks, open_ranks
 from model_runner.resume import refuse_change
@@ -28,6 +29,8 @@ from model_runner.run_folder import INFO_NAME, RunFolderError, RunInfo, open_run
 from model_runner.subject import Reader, Subject
 
 SAVE_SECONDS = 30.0
+GIVE_BACK_BLOCKS = 32
+"""After so many blocks freed memory goes back to the system: seldom enough to cost nothing that can be measured."""
 
 
 def collect(subject: Subject, corpus: Corpus, folder: Path, config: CollectConfig) -> RunInfo:
@@ -118,6 +121,8 @@ def _read(
             for block in read_blocks(model, contexts, range(following, last), take, is_due):
                 following, unfinished = following + 1, block.unfinished
                 bar.advance(block_tokens)
+                if following % GIVE_BACK_BLOCKS == 0:
+                    give_back_freed_memory()
             settle_groups(groups, unfinished)
             if following < last:
                 save_state(state, settings.as_json(), following, groups)

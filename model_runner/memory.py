@@ -1,7 +1,8 @@
-"""What a training step frees is kept for the next step."""
+"""What is freed is kept for the next step of training, and goes back to the system in a long pass of reading."""
 
 import ctypes
 import platform
+from functools import cache
 
 MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1
 """Names of glibc's mallopt(3)."""
@@ -14,7 +15,21 @@ def keep_freed_memory() -> bool:
     Otherwise each large tensor is asked from the system anew, which clears it page by page: in the demonstration's
     shape half of what SoLU + LN costs over GELU was this. No number that is computed depends on it.
     """
-    if platform.libc_ver()[0] != "glibc":
+    if not _has_glibc():
         return False
     libc = ctypes.CDLL(None)
     return all((libc.mallopt(MMAP_THRESHOLD, LARGEST_KEPT_BYTES), libc.mallopt(TRIM_THRESHOLD, KEPT_BYTES)))
+
+
+def give_back_freed_memory() -> None:
+    """Let glibc hand what lies free between its blocks back to the system; nothing happens where there is no glibc.
+
+    Threads that free large tensors in turn leave holes, and without this the peak of a long pass creeps up.
+    """
+    if _has_glibc():
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+@cache
+def _has_glibc() -> bool:
+    return platform.libc_ver()[0] == "glibc"
