@@ -12,7 +12,7 @@ from typing import get_args
 from pydantic import ValidationError
 from sqlalchemy.exc import OperationalError
 
-from app import acts_commands, commands, design_commands, machine_commands
+from app import acts_commands, administrator_commands, commands, design_commands, machine_commands
 from app.design_commands import NUMBERS, POWER
 from app.errors import AppError
 from app.reports.planning import Question
@@ -96,11 +96,27 @@ def _port(text: str) -> int:
 
 def _administrator(add: "argparse._SubParsersAction[Parser]") -> None:
     group = add.add_parser("administrator", help="who looks after studies").add_subparsers(required=True)
-    new = _command(group, "add", "let somebody sign in", commands.add_administrator)
-    new.add_argument("name", metavar="NAME")
+    new = _person(_command(group, "add", "let somebody sign in", administrator_commands.add))
     new.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
     new.add_argument("--may-not-manage", action="store_true", help="may look, but not change studies")
+    new.add_argument("--may-not-rate", action="store_true")
     new.add_argument("--may-not-unblind", action="store_true")
+    _command(group, "list", "name them, with their roles", administrator_commands.list_all)
+    roles = _person(
+        _command(group, "roles", "give somebody these roles and no others", administrator_commands.set_roles)
+    )
+    roles.add_argument("role", nargs="+", choices=("manage", "rate", "unblind", "none"))
+    for name, what, do in (
+        ("deactivate", "shut somebody out; what they did stays", administrator_commands.deactivate),
+        ("reactivate", "let somebody in again, with the roles they had", administrator_commands.reactivate),
+        ("password", "print a new first password, which ends their sessions", administrator_commands.give_password),
+    ):
+        _person(_command(group, name, what, do))
+
+
+def _person(parser: Parser) -> Parser:
+    parser.add_argument("name", metavar="NAME")
+    return parser
 
 
 def _study(add: "argparse._SubParsersAction[Parser]") -> None:

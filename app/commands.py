@@ -14,6 +14,7 @@ from sqlalchemy import Engine, make_url, select
 from sqlalchemy.orm import Session, selectinload
 
 from app import clock
+from app.audit_log import SHELL
 from app.db import open_engine, transaction
 from app.errors import Conflict, Invalid, NotFound
 from app.models import Administrator, Study, StudyState
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from app.studies.draw import DrawnItem
 
 Options = argparse.Namespace
-ACTOR = "the command line"
+ACTOR = SHELL
 LONGEST_DAYS = 3650
 
 
@@ -133,16 +134,6 @@ def read_password(options: Options, *, twice: bool = False) -> str:
     return password
 
 
-def add_administrator(options: Options) -> None:
-    from app.administrators import actions
-
-    password = read_password(options, twice=True)
-    rights = {"may_manage": not options.may_not_manage, "may_unblind": not options.may_not_unblind}
-    with writing() as (session, _):
-        actions.add_administrator(session, options.name, password, **rights)
-    say(f"{options.name} can sign in.")
-
-
 def invite(options: Options) -> None:
     from app.raters import actions
 
@@ -220,7 +211,7 @@ def reopen(options: Options) -> None:
 
 def shell() -> Administrator:
     """Who has a shell on the server may manage studies; the log says that it was done from there."""
-    return Administrator(name=ACTOR, may_manage=True, may_unblind=False)
+    return Administrator(name=ACTOR, may_manage=True, may_unblind=False, may_rate=False)
 
 
 def unblind(options: Options) -> None:

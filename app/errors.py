@@ -39,3 +39,13 @@ class SignedOut(AppError):
     def __init__(self, message: str, sign_in_path: str | None) -> None:
         super().__init__(message)
         self.sign_in_path = sign_in_path
+
+
+class PasswordDue(AppError):
+    """Somebody else knows this person's password: until they change it they get nowhere."""
+
+    status_code = 403
+
+    def __init__(self, message: str, change_path: str) -> None:
+        super().__init__(message)
+        self.change_path = change_path

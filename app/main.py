@@ -7,9 +7,10 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
+from app.administrators.people_routes import router as people_router
 from app.administrators.routes import router as administrators_router
 from app.db import WRITERS, open_engine
-from app.errors import AppError, SignedOut
+from app.errors import AppError, PasswordDue, SignedOut
 from app.language import N_, language_of
 from app.misread import said_of
 from app.operations.access_log import note, note_failure, write_lines
@@ -58,6 +59,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_exception_handler(Exception, show_failure)
     app.include_router(static_router)
     app.include_router(administrators_router)
+    app.include_router(people_router)
     app.include_router(new_studies_router)  # before the next, in which “new” would be a study's code
     app.include_router(studies_router)
     app.include_router(plan_router)
@@ -81,6 +83,7 @@ def show_app_error(request: Request, error: Exception) -> Response:
         status_code=error.status_code,
         message=error.message,
         sign_in=sign_in,
+        change_password=error.change_path if isinstance(error, PasswordDue) else None,
     )
 
 

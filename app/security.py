@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.clock import now
 from app.db import ReadSession, WriteSession
-from app.errors import SignedOut
+from app.errors import PasswordDue, SignedOut
 from app.models import Administrator, BrowserSession, OwnRater, Rater
 
 ADMINISTRATOR_COOKIE = "glance_administrator"
@@ -101,9 +101,20 @@ def remember_own(session: Session, administrator: Administrator | None, rater: R
     session.flush()
 
 
-def _administrator(found: Administrator | None) -> Administrator:
+def signed_in(request: Request, session: Session) -> Administrator:
+    """Whoever is signed in, even with a first password that they have to change."""
+    found = find_administrator(request, session)
     if found is None:
         raise SignedOut("You are not signed in, or your session has ended. Sign in and come back.", "/sign-in")
+    return found
+
+
+def _administrator(request: Request, session: Session) -> Administrator:
+    found = signed_in(request, session)
+    if found.must_change_password:
+        raise PasswordDue(
+            "You came in with a password that somebody else made. Choose one of your own first.", "/password"
+        )
     return found
 
 
@@ -114,11 +125,11 @@ def _rater(found: Rater | None) -> Rater:
 
 
 def reading_administrator(request: Request, session: ReadSession) -> Administrator:
-    return _administrator(find_administrator(request, session))
+    return _administrator(request, session)
 
 
 def writing_administrator(request: Request, session: WriteSession) -> Administrator:
-    return _administrator(find_administrator(request, session))
+    return _administrator(request, session)
 
 
 def reading_rater(request: Request, session: ReadSession) -> Rater:

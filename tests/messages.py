@@ -20,9 +20,17 @@ msgstr ""
 "Plural-Forms: {forms}\\n"
 
 """
-ERRORS = {"NotFound", "Conflict", "Refused", "Invalid", "TooMany", "SignedOut"}
-SPOKEN = ("app/rating", "app/phases", "app/raters", "app/main.py", "app/security.py", "app/errors.py")
-"""Where sentences for raters are written outside templates."""
+ERRORS = {"NotFound", "Conflict", "Refused", "Invalid", "TooMany", "SignedOut", "PasswordDue"}
+SPOKEN = (
+    "app/rating",
+    "app/phases",
+    "app/administrators",
+    "app/raters",
+    "app/main.py",
+    "app/security.py",
+    "app/errors.py",
+)
+"""Where sentences that are translated are written outside templates."""
 
 
 def messages() -> dict[str | tuple[str, ...], list[tuple[str, int]]]:

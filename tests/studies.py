@@ -112,7 +112,7 @@ def password_hash() -> str:
     return hash_password(PASSWORD)  # slow on purpose, so once for all tests
 
 
-def make_administrator(session: Session, name: str = "Ada", **rights: bool) -> Administrator:
+def make_administrator(session: Session, name: str = "Ada", **rights: Any) -> Administrator:
     administrator = Administrator(name=name, password_hash=password_hash(), **rights)
     session.add(administrator)
     session.flush()

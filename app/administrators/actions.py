@@ -1,3 +1,5 @@
+"""Administrators: who they are, and how they sign in."""
+
 import secrets
 from dataclasses import dataclass
 
@@ -6,14 +8,17 @@ from sqlalchemy.orm import Session
 
 from app import clock
 from app.administrators.signing_in import waits_until
+from app.audit_log import SHELL, SOMEBODY, record, record_failure
 from app.db import OpenTransaction
 from app.errors import Conflict, Invalid, Refused
 from app.models import Administrator
 from app.names import one_line
+from app.roles import Role, give
 from app.security import hash_password, password_matches
 
 SHORTEST_PASSWORD = 10
 LONGEST_NAME = 100
+ALL_ROLES = frozenset(Role)
 NO_FIT = (
     "This name and password do not fit, or there were too many tries. "
     "After many tries a name has to wait, at most 15 minutes."
@@ -31,21 +36,48 @@ class Attempt:
 
 
 def add_administrator(
-    session: Session, name: str, password: str, *, may_manage: bool = True, may_unblind: bool = True
+    session: Session,
+    name: str,
+    password: str,
+    *,
+    roles: frozenset[Role] = ALL_ROLES,
+    actor: str = SHELL,
+    must_change_password: bool = False,
 ) -> Administrator:
     name = one_line(name, LONGEST_NAME)
     if not name:
         raise Invalid("An administrator needs a name.")
-    if len(password) < SHORTEST_PASSWORD:
-        raise Invalid(f"The password has {len(password)} characters; it needs at least {SHORTEST_PASSWORD}.")
     if session.scalars(select(Administrator.id).where(Administrator.name == name)).first() is not None:
         raise Conflict(f"There is already an administrator named “{name}”.")
     administrator = Administrator(
-        name=name, password_hash=hash_password(password), may_manage=may_manage, may_unblind=may_unblind
+        name=name, password_hash=hash_password(checked(password)), must_change_password=must_change_password
     )
+    give(administrator, roles)
     session.add(administrator)
     session.flush()
+    record(session, actor, "administrator added", about=name, roles=sorted(roles))
     return administrator
+
+
+def checked(password: str) -> str:
+    """The password, if it is long enough. Raises Invalid."""
+    if len(password) < SHORTEST_PASSWORD:
+        raise Invalid(f"The password has {len(password)} characters; it needs at least {SHORTEST_PASSWORD}.")
+    return password
+
+
+def sign_in(transactions: OpenTransaction, name: str, password: str) -> int:
+    """The id of who may come in, with a line in the audit, and one where nobody may. Raises Refused."""
+    try:
+        administrator_id = check_password(transactions, name, password)
+    except Refused:
+        with transactions() as session:
+            known = session.scalars(select(Administrator.name).where(Administrator.name == name)).one_or_none()
+            record_failure(session, known or SOMEBODY, "password")
+        raise
+    with transactions() as session:
+        record(session, session.get_one(Administrator, administrator_id).name, "signed in", how="password")
+    return administrator_id
 
 
 def check_password(transactions: OpenTransaction, name: str, password: str) -> int:

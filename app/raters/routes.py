@@ -6,7 +6,7 @@ from fastapi import APIRouter, Form, Request, Response
 from app import clock
 from app.db import ReadSession, WriteSession
 from app.errors import Conflict, Invalid, NotFound, Refused
-from app.models import Administrator, StudyState
+from app.models import StudyState
 from app.params import Code, ShortText
 from app.raters import actions
 from app.raters.invitations import refusal
@@ -21,6 +21,7 @@ from app.raters.queries import (
 )
 from app.raters.withdrawal import withdraw_consent
 from app.rating.examples import EXAMPLES
+from app.roles import Role, require
 from app.security import (
     RATER_COOKIE,
     ReadingAdministrator,
@@ -83,7 +84,7 @@ def invite(
     days: Annotated[Literal["", "7", "30", "90"], Form()] = "",
 ) -> Response:
     """Make a link and show its address, this once."""
-    require_manager(administrator)
+    require(administrator, Role.MANAGE)
     study = study_by_code(session, study_code)
     expires_at = clock.now() + timedelta(days=int(days)) if days else None
     token = actions.invite(session, study, name, actor=administrator.name, reusable=reusable, expires_at=expires_at)
@@ -98,7 +99,7 @@ def invite(
 def revoke(
     request: Request, session: WriteSession, administrator: WritingAdministrator, study_code: Code, link_code: Code
 ) -> Response:
-    require_manager(administrator)
+    require(administrator, Role.MANAGE)
     actions.revoke(session, study_by_code(session, study_code), link_code, actor=administrator.name)
     return redirect(request, f"/studies/{study_code}")
 
@@ -107,7 +108,7 @@ def revoke(
 def deactivate(
     request: Request, session: WriteSession, administrator: WritingAdministrator, study_code: Code, rater_code: Code
 ) -> Response:
-    require_manager(administrator)
+    require(administrator, Role.MANAGE)
     actions.deactivate(session, study_by_code(session, study_code), rater_code, actor=administrator.name)
     return redirect(request, f"/studies/{study_code}")
 
@@ -130,7 +131,7 @@ def withdraw(request: Request, session: WriteSession, rater: WritingRater) -> Re
 def withdraw_for_page(
     request: Request, session: ReadSession, administrator: ReadingAdministrator, study_code: Code, rater_code: Code
 ) -> Response:
-    require_manager(administrator)
+    require(administrator, Role.MANAGE)
     rater = actions.rater_by_code(session, study_by_code(session, study_code), rater_code)
     act, back = f"/studies/{study_code}/raters/{rater_code}/withdraw", f"/studies/{study_code}"
     return render(request, "raters/withdraw.html", who=rater.name, back=back, act=act, own=False)
@@ -140,7 +141,7 @@ def withdraw_for_page(
 def withdraw_for(
     request: Request, session: WriteSession, administrator: WritingAdministrator, study_code: Code, rater_code: Code
 ) -> Response:
-    require_manager(administrator)
+    require(administrator, Role.MANAGE)
     withdraw_consent(session, study_by_code(session, study_code), rater_code, actor=administrator.name)
     return redirect(request, f"/studies/{study_code}")
 
@@ -154,12 +155,7 @@ def end_or_reopen(
     sitting_code: Code,
     what: Literal["end", "reopen"],
 ) -> Response:
-    require_manager(administrator)
+    require(administrator, Role.MANAGE)
     act = actions.end_sitting if what == "end" else actions.reopen_sitting
     act(session, study_by_code(session, study_code), sitting_code, actor=administrator.name)
     return redirect(request, f"/studies/{study_code}")
-
-
-def require_manager(administrator: Administrator) -> None:
-    if not administrator.may_manage:
-        raise Refused("Your account may not manage studies. Ask an administrator who may.")

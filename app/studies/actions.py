@@ -6,13 +6,13 @@ from app.administrators.actions import check_password
 from app.db import OpenTransaction
 from app.errors import AppError, Conflict, Invalid
 from app.models import Administrator, Arm, OpenedItem, Study, StudyState, UnblindingRequest
+from app.roles import Role, require
 from app.settings import Settings
 from app.studies import two_persons
 from app.studies.draw import LEVEL
 from app.studies.opening import Opened, open_study
 from app.studies.queries import count_verdicts, locked_study, verdicts_digest
 from app.studies.reasons import checked_reason
-from app.studies.rights import require_manager, require_unblinder
 from app.studies.seal import digest
 from app.studies.serving import serving_seconds
 from app.studies.unblinding import bars, checks
@@ -20,7 +20,7 @@ from app.studies.unblinding import bars, checks
 
 def close_study(session: Session, code: str, administrator: Administrator) -> Study:
     """No verdict is taken from now on. The study stays blind, and can be opened again."""
-    require_manager(administrator)
+    require(administrator, Role.MANAGE)
     study = locked_study(session, code)
     if study.state is not StudyState.OPEN:
         raise Conflict(f"The study “{study.name}” is closed already.")
@@ -34,7 +34,7 @@ def close_study(session: Session, code: str, administrator: Administrator) -> St
 
 def reopen_study(session: Session, code: str, administrator: Administrator) -> Study:
     """Raters can go on. Never after unblinding."""
-    require_manager(administrator)
+    require(administrator, Role.MANAGE)
     study = locked_study(session, code)
     if study.state is StudyState.OPEN:
         raise Conflict(f"The study “{study.name}” is open.")
@@ -53,7 +53,7 @@ def unblind_study(
 
     Where it takes two persons, the first call only asks, and the study stays closed until a second person says yes.
     """
-    require_unblinder(administrator)
+    require(administrator, Role.UNBLIND)
     study = locked_study(session, code)
     asked = two_persons.pending(session, study)
     if typed_name.strip() != study.name:

@@ -10,13 +10,13 @@ from app.administrators.actions import check_password
 from app.db import OpenTransaction
 from app.errors import AppError, Conflict, Invalid, NotFound
 from app.models import Administrator, Assignment, AssignmentState, EarlyOpening, Item, Rater, Study, StudyState
+from app.roles import Role, require
 from app.settings import Settings
 from app.studies.opening import open_item
 from app.studies.proof import proof_of
 from app.studies.queries import locked_study
 from app.studies.reasons import checked_reason
 from app.studies.records import record_of
-from app.studies.rights import require_unblinder
 from app.studies.seal import digest, leaf
 
 FORMAT = 1
@@ -67,7 +67,7 @@ def open_one(
     session: Session, settings: Settings, code: str, administrator: Administrator, *, item: str, rater: str, reason: str
 ) -> str:
     """Open one item: the one of this code, or the one that this rater has in hand. The password was checked before."""
-    require_unblinder(administrator)
+    require(administrator, Role.UNBLIND)
     study = locked_study(session, code)
     if study.state is StudyState.UNBLINDED:
         raise Conflict(f"The study “{study.name}” was unblinded: every item is open.")

@@ -10,6 +10,7 @@ from app.errors import AppError, Conflict, Invalid
 from app.models import Administrator, DraftState
 from app.params import AppSettings, Code
 from app.rating.beside import HTMX_CONFIG
+from app.roles import Role, require
 from app.security import ReadingAdministrator
 from app.settings import Settings
 from app.studies import drafts
@@ -21,7 +22,6 @@ from app.studies.forms import NewStudy, NewStudyForm
 from app.studies.importing import listed
 from app.studies.previewing import Preview, preview
 from app.studies.queries import find_study
-from app.studies.rights import require_manager
 from app.studies.study_file import LARGEST_FILE, read, write
 from app.web import redirect, render, trusted
 
@@ -41,7 +41,7 @@ def new_study(
     draft: CodeQuery = None,
 ) -> Response:
     """The form: empty, of a template, like another study's, or as it was when a draft was refused."""
-    require_manager(administrator)
+    require(administrator, Role.MANAGE)
     if study:
         return _filled(request, administrator, settings, _like(session, settings, study))
     if draft:
@@ -61,7 +61,7 @@ def create(
     background: BackgroundTasks,
 ) -> Response:
     """Begin the drawing and lead to the page that shows how far it is."""
-    require_manager(administrator)
+    require(administrator, Role.MANAGE)
     try:
         asked, folders = form.asked(), form.folders(settings)
         runs = preview(asked.design, folders).runs  # finds in a moment what would be refused minutes later
@@ -82,7 +82,7 @@ def show_preview(
     settings: AppSettings,
     form: NewStudyForm,
 ) -> Response:
-    require_manager(administrator)
+    require(administrator, Role.MANAGE)
     try:
         asked = form.asked()
         seen = preview(asked.design, form.folders(settings))
@@ -96,7 +96,7 @@ def show_preview(
 @router.post("/studies/new/file")
 def upload(request: Request, administrator: ReadingAdministrator, settings: AppSettings, file: UploadFile) -> Response:
     """The form as a study.toml fills it."""
-    require_manager(administrator)
+    require(administrator, Role.MANAGE)
     name = file.filename or "study.toml"
     try:
         content = file.file.read(LARGEST_FILE + 1)
@@ -115,7 +115,7 @@ def download(
     request: Request, administrator: ReadingAdministrator, settings: AppSettings, form: NewStudyForm
 ) -> Response:
     """What the form says, as a file."""
-    require_manager(administrator)
+    require(administrator, Role.MANAGE)
     try:
         return _file(write(form.asked()))
     except Invalid as refusal:

@@ -11,10 +11,10 @@ from app import log
 from app.errors import Conflict, Invalid, NotFound
 from app.models import Administrator, Amendment, Arm, Rater, Study, StudyState
 from app.reports.statistics.plan import Plan
+from app.roles import Role, require
 from app.studies import two_persons
 from app.studies.queries import count_verdicts, locked_study
 from app.studies.reasons import checked_reason
-from app.studies.rights import require_manager
 from app.studies.seal import digest
 
 FIXED = {"estimand", "looks", "simulated"}
@@ -43,7 +43,7 @@ def amend_plan(
     session: Session, code: str, administrator: Administrator, changes: Mapping[str, str], reason: str
 ) -> Amendment:
     """Write another plan down beside the sealed one. Values are as people type them. Never after unblinding."""
-    require_manager(administrator)
+    require(administrator, Role.MANAGE)
     study = locked_study(session, code)
     if study.state is StudyState.UNBLINDED:
         raise Conflict(f"The study “{study.name}” was unblinded, so its plan cannot be amended any more.")

@@ -9,11 +9,11 @@ from app.errors import AppError, NotFound
 from app.models import Administrator, StudyState
 from app.params import AppSettings, Code, FormText, ShortText
 from app.raters.queries import rater_rows
+from app.roles import Role, require
 from app.security import ReadingAdministrator, WritingAdministrator
 from app.settings import Settings
 from app.studies import actions, early, queries, two_persons
 from app.studies.opening import open_study
-from app.studies.rights import require_unblinder
 from app.studies.unblinding import bars, checks
 from app.web import redirect, render
 
@@ -26,6 +26,7 @@ def unblind_page(
     request: Request, administrator: ReadingAdministrator, transactions: SeparateTransactions, settings: AppSettings,
     code: Code,
 ) -> Response:  # fmt: skip
+    require(administrator, Role.UNBLIND)
     with transactions() as session:
         if queries.find_study(session, code).state is StudyState.UNBLINDED:
             return redirect(request, f"/studies/{code}")
@@ -54,6 +55,7 @@ def unblind(
 
 @router.post("/studies/{code}/unblind/take-back")
 def take_back(request: Request, session: WriteSession, administrator: WritingAdministrator, code: Code) -> Response:
+    require(administrator, Role.UNBLIND)
     two_persons.take_back(session, code, administrator)
     return redirect(request, f"/studies/{code}")
 
@@ -84,7 +86,7 @@ def _unblind_page(
 def open_item_page(
     request: Request, administrator: ReadingAdministrator, transactions: SeparateTransactions, code: Code
 ) -> Response:
-    require_unblinder(administrator)
+    require(administrator, Role.UNBLIND)
     return _open_item_page(request, administrator, transactions, code, {})
 
 

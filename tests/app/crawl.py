@@ -93,7 +93,9 @@ def crawl(client: TestClient, session: Session, study: Study) -> Crawl:
     """A whole study up to the moment before it is unblinded, and every address there is, asked by everybody."""
     seen = Crawl(client, session, study)
     seen.codes |= {"code": study.code, "study_code": study.code}
-    make_administrator(session)
+    # Numbers of their own: a sequence goes on where another crawl stopped, and pages would differ for that.
+    make_administrator(session, id=9001)
+    seen.codes["administrator_id"] = str(make_administrator(session, "Eve", id=9002).id)
     administrator, raters = seen.browser(), [seen.browser(), seen.browser()]
     _sign_in(seen, administrator)
     for number, rater in enumerate(raters):
@@ -250,6 +252,8 @@ def _end(seen: Crawl, administrator: TestClient) -> None:
     ):
         seen.ask(administrator, "administrator", "POST", f"{study}/{place.format(**seen.codes)}/{act}")
     seen.ask(administrator, "administrator", "GET", study)
+    for act in ("deactivate", "reactivate"):
+        seen.ask(administrator, "administrator", "POST", f"/administrators/{seen.codes['administrator_id']}/{act}")
 
 
 # ---- every route, by everybody ------------------------------------------------------------------
@@ -257,7 +261,7 @@ def _end(seen: Crawl, administrator: TestClient) -> None:
 FILL = {
     "name": ["progress", "glance.css"], "form": ["csv", "svg"], "what": ["end"], "rater_code": ["none"],
     "link_code": ["none"], "sitting_code": ["none"], "assignment": ["none"], "file": ["glance.css"], "item": ["none"],
-    "number": ["1"],
+    "number": ["1"], "administrator_id": ["999999"],
 }  # fmt: skip
 CHANGES = re.compile(r"/(close|reopen|deactivate|end|revoke|withdraw|next-part|stop)$")
 """Posts without fields that would end what is being looked at."""

@@ -26,7 +26,8 @@ LET_IN = {"anonymous": ("/help", 200), "rater": ("/rate", 200), "administrator":
 def person(request: pytest.FixtureRequest, client: TestClient, session: Session, settings: Settings) -> TestClient:
     """A browser of somebody in a study that is under way."""
     study = make_study(session, settings, seats=2)
-    client.known = {"code": study.code, "study_code": study.code}  # type: ignore[attr-defined]
+    other = make_administrator(session, "Eve").id  # whose password may be made anew, not that of who asks
+    client.known = {"code": study.code, "study_code": study.code, "administrator_id": other}  # type: ignore[attr-defined]
     if request.param == "rater":
         open_rater(client, session, study)
     if request.param == "administrator":
