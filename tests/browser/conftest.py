@@ -12,7 +12,7 @@ from tempfile import mkdtemp
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 from sqlalchemy import Engine, select
 
 from app.db import open_engine, transaction
@@ -149,6 +149,12 @@ def join(page: Page, link: str, *, scripts: bool = True) -> None:
     page.locator("#rate[data-state=item]").wait_for()
     if scripts:
         ready(page)
+
+
+def go_on(page: Page) -> None:
+    """Enter, once the browser has put the focus where the page asks for it: that is after the page has loaded."""
+    expect(page.locator("[autofocus]")).to_be_focused()
+    page.keyboard.press("Enter")
 
 
 def ready(page: Page) -> None:

@@ -285,13 +285,19 @@ def _is_ready(client: httpx2.Client) -> bool:
         return False
 
 
+def serve_in_a_thread(*arguments: str) -> int:
+    """The command's answer. Another test's event loop may be running in this thread, and there can be but one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(main, ["serve", *arguments]).result()
+
+
 def test_a_checkpoint_that_cannot_be_loaded_ends_the_command(
     folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["serve", str(tmp_path / "none"), "--port", "0"]) == 2
+    assert serve_in_a_thread(str(tmp_path / "none"), "--port", "0") == 2
     assert "holds no tokenizer.json" in capsys.readouterr().err
     other = make_corpus(tmp_path / "other", ["quite another text"] * 3).folder / "tokenizer.json"
-    assert main(["serve", str(folders[1]), "--port", "0", "--tokenizer", str(other)]) == 2
+    assert serve_in_a_thread(str(folders[1]), "--port", "0", "--tokenizer", str(other)) == 2
     assert "was trained with tokenizer" in capsys.readouterr().err
 
 
@@ -299,7 +305,7 @@ def test_a_taken_port_is_said(folders: list[Path], capsys: pytest.CaptureFixture
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        assert main(["serve", str(folders[0]), "--port", str(taken.getsockname()[1])]) == 2
+        assert serve_in_a_thread(str(folders[0]), "--port", str(taken.getsockname()[1])) == 2
     assert "could not be had. Choose another --port." in capsys.readouterr().err
 
 
@@ -327,5 +333,5 @@ def test_it_listens_on_the_loopback_interface_alone(folders: list[Path], corpus:
 def test_numbers_that_make_no_sense_are_refused(
     option: str, value: str, folders: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["serve", str(folders[0]), option, value]) == 2
+    assert serve_in_a_thread(str(folders[0]), option, value) == 2
     assert f"{option} is {value}; it must be from" in capsys.readouterr().err
