@@ -1,11 +1,16 @@
-from collections.abc import Collection
 from datetime import datetime
 from typing import NamedTuple
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from app.audit_log import Act
 from app.models import Administrator, AuditEvent
+from app.roles import Role
+
+GIVING: tuple[Act, ...] = (
+    "administrator added", "administrator reactivated", "password given", "address changed", "roles changed",
+)  # fmt: skip
 
 
 class Listed(NamedTuple):
@@ -24,11 +29,9 @@ def list_administrators(session: Session) -> list[Listed]:
     return [Listed(*row) for row in session.execute(statement.order_by(shut_out, Administrator.name))]
 
 
-def given_by(session: Session, name: str, acts: Collection[str], since: datetime) -> str | None:
-    """Who did the newest of these acts to the administrator of this name since then; None where nobody did."""
-    newest = (
-        select(AuditEvent.actor)
-        .where(AuditEvent.about == name, AuditEvent.what.in_(acts), AuditEvent.at > since)
-        .order_by(AuditEvent.at.desc(), AuditEvent.id.desc())
+def gave_access(session: Session, giver: str, taker: str, since: datetime) -> bool:
+    """Whether one has since then made the other's account, password, address or role, and so could come in as them."""
+    given = select(AuditEvent.what, AuditEvent.detail).where(
+        AuditEvent.actor == giver, AuditEvent.about == taker, AuditEvent.what.in_(GIVING), AuditEvent.at > since
     )
-    return session.scalars(newest.limit(1)).first()
+    return any(what != "roles changed" or Role.UNBLIND in detail["given"] for what, detail in session.execute(given))

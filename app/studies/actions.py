@@ -64,8 +64,8 @@ def unblind_study(
         )
     if study.state is StudyState.UNBLINDED:
         raise Conflict(f"The study “{study.name}” was unblinded already.")
-    if asked is not None and asked.actor == administrator.name:
-        raise Conflict("You have asked for it. Somebody else who may unblind has to say yes.")
+    if asked is not None:
+        two_persons.require_another(session, study, asked.actor, administrator.name)
     opened = open_study(session, settings, study)
     if faults := bars(checks(session, study, opened)):
         raise Conflict("The study was not unblinded. " + " ".join(faults))

@@ -2,12 +2,14 @@
 
 from datetime import timedelta
 
-from sqlalchemy import delete
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from app import clock, log
+from app.administrators.queries import gave_access
 from app.errors import Conflict
 from app.models import Administrator, Study, UnblindingRequest
+from app.roles import Role, roles_of
 from app.studies.queries import locked_study
 from app.studies.seal import digest
 
@@ -21,9 +23,28 @@ def needs_two(study: Study) -> bool:
 
 
 def pending(session: Session, study: Study) -> UnblindingRequest | None:
-    """What was asked for and can still be confirmed."""
+    """What was asked for and can still be confirmed: in time, by somebody who may still unblind."""
     request = session.get(UnblindingRequest, study.id)
-    return request if request and clock.now() - request.at <= TO_CONFIRM else None
+    if request is None or clock.now() - request.at > TO_CONFIRM:
+        return None
+    asking = session.scalars(
+        select(Administrator).where(Administrator.name == request.actor, Administrator.deactivated_at.is_(None))
+    ).one_or_none()
+    return request if asking and Role.UNBLIND in roles_of(asking) else None
+
+
+def require_another(session: Session, study: Study, first: str, second: str) -> None:
+    """Raises Conflict where the second yes could come from the person who asked, under another name: whoever manages
+    can make accounts and passwords, and so be somebody else.
+    """
+    if first == second:
+        raise Conflict("You have asked for it. Somebody else who may unblind has to say yes.")
+    for giver, taker in ((first, second), (second, first)):
+        if gave_access(session, giver, taker, study.created_at):
+            raise Conflict(
+                f"“{taker}” got the account, its password or the role from “{giver}” after this study was sealed, "
+                "so the two count as one person here. A third administrator who may unblind has to say yes."
+            )
 
 
 def ask(session: Session, study: Study, administrator: Administrator, reason: str) -> UnblindingRequest:

@@ -10,6 +10,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from app import commands
+from app.administrators import managing
 from app.db import open_engine, transaction
 from app.errors import Conflict, Invalid, NotFound, Refused
 from app.models import (
@@ -26,6 +27,7 @@ from app.models import (
 )
 from app.raters.queries import own_raters, rater_rows
 from app.reports.exports import files
+from app.roles import Role
 from app.settings import Settings
 from app.studies.actions import close_study, reopen_study, unblind_study
 from app.studies.design import Design
@@ -240,6 +242,61 @@ def test_what_was_asked_for_ends_with_time_and_with_what_it_was_about(
     amend_plan(session, by_two.code, bob, {"alpha": "0.01"}, "a stricter level")
     assert pending(session, by_two) is None
     assert session.get_one(Study, by_two.id).state is StudyState.CLOSED
+
+
+@pytest.mark.parametrize("act", ["deactivate", "role"])
+def test_who_asked_and_may_no_longer_unblind_has_asked_for_nothing(
+    session: Session, settings: Settings, by_two: Study, act: str
+) -> None:
+    ada, bob = make_administrator(session), make_administrator(session, "Bob")
+    unblind_study(session, settings, by_two.code, ada, typed_name=by_two.name, reason="all is in")
+    if act == "role":
+        managing.set_roles(session, bob, ada.id, frozenset({Role.MANAGE, Role.RATE}))
+    else:
+        managing.deactivate(session, bob, ada.id)
+    assert pending(session, by_two) is None
+    unblind_study(session, settings, by_two.code, bob, typed_name=by_two.name, reason="it is only asked for anew")
+    assert session.get_one(Study, by_two.id).state is StudyState.CLOSED
+
+
+@pytest.mark.parametrize("asks", ["Ada", "Bob"])
+@pytest.mark.parametrize("act", ["added", "password", "role", "address", "reactivated"])
+def test_an_account_somebody_made_for_themselves_is_no_second_person(
+    session: Session, settings: Settings, by_two: Study, act: str, asks: str
+) -> None:
+    ada = make_administrator(session)
+    if act == "added":
+        bob, _ = managing.add(session, ada, "Bob")
+    else:
+        bob = make_administrator(session, "Bob", may_unblind=act != "role")
+    if act == "password":
+        managing.give_password(session, ada, bob.id)
+    if act == "role":
+        managing.set_roles(session, ada, bob.id, frozenset(Role))
+    if act == "address":
+        managing.set_email(session, ada, bob.id, "ada@example.org")
+    if act == "reactivated":
+        managing.deactivate(session, ada, bob.id)
+        managing.reactivate(session, ada, bob.id)
+    first, second = (ada, bob) if asks == "Ada" else (bob, ada)
+    unblind_study(session, settings, by_two.code, first, typed_name=by_two.name, reason="all is in")
+    with pytest.raises(Conflict, match="count as one person here"):
+        unblind_study(session, settings, by_two.code, second, typed_name=by_two.name, reason="")
+    assert session.get_one(Study, by_two.id).state is StudyState.CLOSED
+    third = make_administrator(session, "Cleo")
+    unblind_study(session, settings, by_two.code, third, typed_name=by_two.name, reason="")
+    assert session.get_one(Study, by_two.id).state is StudyState.UNBLINDED
+
+
+def test_an_account_made_before_the_study_was_sealed_is_a_second_person(session: Session, settings: Settings) -> None:
+    ada = make_administrator(session)
+    bob, _ = managing.add(session, ada, "Bob")
+    study = make_study(session, settings, unblinders=2)
+    close_study(session, study.code, ada)
+    managing.set_roles(session, ada, bob.id, frozenset({Role.UNBLIND}))  # takes, and gives nothing
+    for one in (ada, bob):
+        unblind_study(session, settings, study.code, one, typed_name=study.name, reason="all is in")
+    assert session.get_one(Study, study.id).state is StudyState.UNBLINDED
 
 
 def test_two_names_fit_their_column() -> None:
