@@ -38,6 +38,9 @@ class Settings(BaseSettings):
     idle_minutes: int = 30
     """A stay of a rater ends after this long without a sign of life."""
 
+    report_patience_seconds: float = 1
+    """A report that takes longer to compute is waited for on a page that says how far it is."""
+
     @field_validator("database_url")
     @classmethod
     def _an_address(cls, url: str) -> str:

@@ -19,6 +19,7 @@ from app.settings import Settings
 # How long an example takes says more about the machine and its other work than about the code.
 hypothesis.settings.register_profile("glance", deadline=None)
 hypothesis.settings.load_profile("glance")
+os.environ["GLANCE_REPORT_PATIENCE_SECONDS"] = "600"  # whoever asks for a report gets it, unless a test says otherwise
 DATABASES = os.environ.get("GLANCE_TEST_DATABASES", "sqlite,postgresql").split(",")
 
 

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -42,6 +43,10 @@ class Analysed:
                 self._figures[speaking.code] = {figure.name: figure for figure in draw(self.analysis)}
         return self._figures[speaking.code]
 
+    def is_drawn_in(self, speaking: Language) -> bool:
+        """Whether the drawings of a language need no waiting for."""
+        return speaking.code in self._drawn
+
     def drawn_in(self, speaking: Language) -> dict[str, str]:
         """The figures as inline SVG, by name."""
         from app.reports.figures import inline
@@ -52,31 +57,48 @@ class Analysed:
         return self._drawn[speaking.code]
 
 
-def analysed(
-    table: "pd.DataFrame",
-    plan: "Plan",
-    seal: str,
-    arms: "pd.DataFrame",
-    pages: "Callable[[], pd.DataFrame]",
-    guesses: "pd.DataFrame | None" = None,
-    held_out: "pd.DataFrame | None" = None,
-) -> Analysed:
-    """Analyse, or take what was made of the very same tables and plan of the study with this seal.
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """All that an analysis is made of, read from the database."""
 
-    Pages are read only where the analysis is made: the seal has fixed them. Raises ValueError where no verdict counts.
-    """
+    verdicts: "pd.DataFrame"
+    plan: "Plan"
+    seal: str
+    arms: "pd.DataFrame"
+    pages: "Callable[[], pd.DataFrame]"
+    """Read only where the analysis is made: the seal has fixed what it gives."""
+    guesses: "pd.DataFrame | None" = None
+    held_out: "pd.DataFrame | None" = None
+
+    @cached_property
+    def key(self) -> str:
+        """Equal for the very same tables and plan of the study with this seal."""
+        every = (self.arms, self.verdicts, self.guesses, self.held_out)
+        tables = "\n".join("" if one is None else one.to_csv() for one in every)
+        return sha256(f"{self.plan}\n{self.seal}\n{tables}".encode()).hexdigest()
+
+
+def kept(inputs: Inputs) -> Analysed | None:
+    """What was made of the same inputs before in this process, if it is still there."""
+    return _kept.get(inputs.key)
+
+
+def analysed(inputs: Inputs) -> Analysed:
+    """Analyse, or take what was made of the same inputs. Raises ValueError where no verdict counts."""
     from app.reports.statistics.analysis import analyse
 
-    tables = "\n".join("" if one is None else one.to_csv() for one in (arms, table, guesses, held_out))
-    key = sha256(f"{plan}\n{seal}\n{tables}".encode()).hexdigest()
     with _lock:
-        if key not in _kept:
-            more = {"arms": arms, "pages": pages(), "guesses": guesses, "held_out": held_out}
-            _kept[key] = Analysed(analyse(table, plan, seed_of(seal), **more))
-        _kept.move_to_end(key)
+        if inputs.key not in _kept:
+            _kept[inputs.key] = Analysed(
+                analyse(
+                    inputs.verdicts, inputs.plan, seed_of(inputs.seal), arms=inputs.arms, pages=inputs.pages(),
+                    guesses=inputs.guesses, held_out=inputs.held_out,
+                )
+            )  # fmt: skip
+        _kept.move_to_end(inputs.key)
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
-        return _kept[key]
+        return _kept[inputs.key]
 
 
 def draw(analysis: "Analysis") -> "list[Figure]":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.orm import Session
 
 from app.language import Language, language
-from app.models import Study
+from app.models import Amendment, Study
 from app.reports.amended import Amended, EarlyItem, amended, early_items, plans_of
 from app.reports.answers import guesses, held_out, left_out
 from app.reports.arms import ArmRow, arm_rows
@@ -24,7 +24,7 @@ from app.studies.plans import amendments
 if TYPE_CHECKING:
     import pandas as pd
 
-    from app.reports.analysed import Analysed
+    from app.reports.analysed import Analysed, Inputs
     from app.reports.figures import Figure
     from app.reports.statistics.model import Effect
     from app.reports.statistics.plan import Plan
@@ -98,32 +98,57 @@ class Report:
         return f"glance report {self.study.code} --out report"
 
 
-def make_report(session: Session, study: Study, *, mixed: bool = False) -> Report:
-    """The report of an unblinded study whose arms are loaded. Raises Refused before it is unblinded.
+@dataclass(frozen=True)
+class Gathered:
+    """What a report is made of, read from the database before anything is computed."""
 
-    `mixed` fits the mixed model too, which takes minutes and needs the package bambi.
-    """
-    from app.reports.analysed import analysed
+    verdicts: "pd.DataFrame"
+    amendments: list[Amendment]
+    sealed: "Plan"
+    plan: "Plan"
+    held_out: "pd.DataFrame | None"
+    inputs: "Inputs | None"
+    """Of the analysis; None where no verdict counts."""
+
+
+def gather(session: Session, study: Study) -> Gathered:
+    """Of an unblinded study whose arms are loaded. Raises Refused before it is unblinded."""
+    from app.reports.analysed import Inputs
     from app.reports.statistics.exclusions import raters_left_out
     from app.reports.statistics.verdicts import complete, counted
 
     table, made = verdicts(session, study), amendments(session, study)
     sealed, plan = plans_of(session, study, made)
     whole = complete(table)
-    nothing, out = counted(whole, plan).empty, left_out(session, study, plan, raters_left_out(whole, plan))
-    read_pages = partial(pages, session, study)
-    said = {"guesses": guesses(session, study, plan, out), "held_out": held_out(session, study, plan, out)}
-    found = None if nothing else analysed(table, plan, study.seal_root, offered(study), read_pages, **said)
+    out = left_out(session, study, plan, raters_left_out(whole, plan))
+    checked = held_out(session, study, plan, out)
+    inputs = Inputs(
+        table, plan, study.seal_root, offered(study), partial(pages, session, study),
+        guesses=guesses(session, study, plan, out), held_out=checked,
+    )  # fmt: skip
+    return Gathered(table, made, sealed, plan, checked, None if counted(whole, plan).empty else inputs)
+
+
+def make_report(session: Session, study: Study, gathered: Gathered | None = None, *, mixed: bool = False) -> Report:
+    """The report of an unblinded study whose arms are loaded. Raises Refused before it is unblinded.
+
+    `mixed` fits the mixed model too, which takes minutes and needs the package bambi.
+    """
+    from app.reports.analysed import analysed
+
+    have = gathered or gather(session, study)
+    table, plan, made = have.verdicts, have.plan, have.amendments
+    found = analysed(have.inputs) if have.inputs else None
     return Report(
         study=study,
         plan=plan,
-        amended=amended(table, study, made, sealed, plan) if made else None,
+        amended=amended(table, study, made, have.sealed, plan) if made else None,
         opened_early=early_items(session, study),
         found=found,
-        why_empty=NOTHING.format(kind=plan.rater_kind) if nothing else "",
+        why_empty="" if found else NOTHING.format(kind=plan.rater_kind),
         leads=leads(found.analysis) if found else [],
         arms=arm_rows(study.arms, table, plan, found.analysis) if found else [],
-        flow=flow(session, study, table, plan, said["held_out"]),
+        flow=flow(session, study, table, plan, have.held_out),
         record=record(study),
         raters=[rater.code for rater, _ in raters_in_order(session, study)],
         power=detectable_by(found.analysis) if found else None,

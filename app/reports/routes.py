@@ -6,7 +6,9 @@ from fastapi import APIRouter, Query, Request, Response
 
 from app.db import ReadSession
 from app.language import language_of
-from app.params import Code
+from app.models import Administrator, Study
+from app.params import AppSettings, Code
+from app.rating.beside import HTMX_CONFIG
 from app.reports import names
 from app.reports.exports import as_json as json_bytes
 from app.reports.exports import attachment, export, file_name, files, overview, zipped
@@ -17,13 +19,14 @@ from app.reports.page import context, standalone
 from app.reports.pdf import pdf
 from app.reports.queries import unblinded_study
 from app.reports.rated_items import all_items, count_pages, rated_items
-from app.reports.report import as_json, make_report
+from app.reports.report import as_json, gather, make_report
 from app.reports.seal_file import seal_file
 from app.reports.tables import Name
 from app.reports.words import Words
+from app.reports.working import STEPS, Work, begin
 from app.security import ReadingAdministrator
 from app.studies.queries import find_study
-from app.web import render, trusted
+from app.web import redirect, render, trusted
 
 router = APIRouter(prefix="/studies/{code}")
 Page = Annotated[int, Query(ge=1, le=1_000_000)]
@@ -31,12 +34,36 @@ FigureName = Literal["fraction", "difference", "detectable", "flow", "blinding",
 
 
 @router.get("/report")
-def show_report(request: Request, code: Code, session: ReadSession, administrator: ReadingAdministrator) -> Response:
-    report = make_report(session, unblinded_study(session, code))
+def show_report(
+    request: Request,
+    code: Code,
+    session: ReadSession,
+    settings: AppSettings,
+    administrator: ReadingAdministrator,
+    waiting: bool = False,
+) -> Response:
+    """The report; where it takes long, a page that asks again, `waiting`, until it can lead there."""
+    study, speaking = unblinded_study(session, code), language_of(request)
+    gathered = gather(session, study)
+    work = begin(gathered.inputs, speaking) if gathered.inputs else None
+    if work and not work.is_done_within(settings.report_patience_seconds):
+        return _working(request, study, administrator, work)
+    if waiting:
+        return redirect(request, f"/studies/{code}/report")
     return render(
         request, "reports/report.html", block="main",
-        administrator=administrator, alone=False, **context(report, language_of(request)),
+        administrator=administrator, alone=False, **context(make_report(session, study, gathered), speaking),
     )  # fmt: skip
+
+
+def _working(request: Request, study: Study, administrator: Administrator, work: Work) -> Response:
+    """Accepted, and not there yet: programs read that from the status, people from the page."""
+    page = render(
+        request, "reports/working.html", block="main", status_code=202,
+        administrator=administrator, study=study, steps=STEPS, step=work.step, htmx_config=HTMX_CONFIG,
+    )  # fmt: skip
+    page.headers["retry-after"] = "1"
+    return page
 
 
 @router.get("/report.json")

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 from typing import Any, NamedTuple, cast
 
@@ -101,7 +102,7 @@ def inline(drawing: Figure) -> str:
 
 def _inline(drawing: Figure, specification: Row, suffix: str) -> str:
     """SVG that takes font and colours from the page, without ids that another figure of the page could have."""
-    text = vl_convert.vegalite_to_svg(json.dumps(specification))
+    text = _svg(json.dumps(specification))
     head, body = text.split(">", 1)
     box = re.search(r'viewBox="([^"]+)"', head)
     if box is None:
@@ -109,6 +110,12 @@ def _inline(drawing: Figure, specification: Row, suffix: str) -> str:
     body = re.sub(r'(id="|url\(#)', rf"\1{drawing.name}-{suffix}-", body)
     body = re.sub(r' (?:aria-[a-z]+|role|font-family|pointer-events|class)="[^"]*"', "", body)
     return f'<svg viewBox="{box[1]}" role="img" aria-label="{escape(drawing.label)}">{body}'
+
+
+@lru_cache(maxsize=128)
+def _svg(specification: str) -> str:
+    """The same specification gives the same drawing, and a page asks for it each time it is read."""
+    return str(vl_convert.vegalite_to_svg(specification))
 
 
 def vega_lite(drawing: Figure) -> Row:
