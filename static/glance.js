@@ -13,6 +13,11 @@ document.addEventListener("click", (event) => {
   document.cookie = `glance_theme=${root.dataset.theme}; path=${prefix}; max-age=31536000; samesite=lax${secure}`;
 });
 
+// How far this clock is ahead of UTC, so that the server can say what was done today.
+const east = -new Date().getTimezoneOffset();
+if (!document.cookie.split("; ").includes(`glance_east=${east}`))
+  document.cookie = `glance_east=${east}; path=${prefix}; max-age=31536000; samesite=lax${location.protocol === "https:" ? "; secure" : ""}`;
+
 // A page that the browser kept may be an old one: ask for it again.
 addEventListener("pageshow", (event) => {
   if (event.persisted) location.reload();

@@ -13,6 +13,7 @@ const ACTS = {
   w: () => form() && widenInHand(),
   j: () => stepToPeak(1),
   k: () => stepToPeak(-1),
+  p: () => (form() ? one("#pause") : one("#pause-here"))?.click(),
   "?": () => one("#help")?.togglePopover(),
 };
 const FIELDS = "textarea, select, input:not([type=checkbox]), [contenteditable]";

@@ -1,5 +1,5 @@
 // Which letter does what. A rater may choose other letters; they are kept in this browser.
-export const ACTIONS = ["i", "n", "c", "u", "e", "w", "l", "j", "k"];
+export const ACTIONS = ["i", "n", "c", "u", "e", "w", "l", "j", "k", "p"];
 const KEPT = "glance-keys";
 
 export function chosenLetters() {

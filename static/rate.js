@@ -4,6 +4,7 @@ import { startDraft } from "./draft.js";
 import { listenToKeys } from "./keys.js";
 import { labelKeys } from "./letters.js";
 import { listenToAnswers, sendKept } from "./outbox.js";
+import { assignment, form } from "./page.js";
 import { listenToView, startView } from "./view.js";
 
 function startItem() {
@@ -20,7 +21,17 @@ function leaveButton(event) {
   if (button) setTimeout(() => button.blur()); // afterwards: htmx forgets the pressed button when it loses focus
 }
 
+// The button is of the verdict's form, which htmx would send as a verdict.
+function pause(event) {
+  const button = event.target.closest("#pause");
+  if (!button || !form()) return;
+  event.preventDefault();
+  const values = { assignment: assignment(), hypothesis: form().elements.hypothesis.value };
+  htmx.ajax("POST", new URL(button.formAction).pathname, { values, source: "#rate", target: "#rate", swap: "outerHTML show:window:top" });
+}
+
 listenToKeys();
+document.addEventListener("click", pause);
 document.addEventListener("click", leaveButton);
 listenToView();
 listenToAnswers();

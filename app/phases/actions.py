@@ -20,7 +20,7 @@ from app.phases.queries import (
 from app.rating.assignment import page_state
 from app.rating.locking import lock_rater, require_open
 from app.rating.phases import next_phase
-from app.rating.presence import seen
+from app.rating.presence import begin, seen
 from app.rating.queries import design_of, holds_any, newest_sitting, standing_of
 from app.rating.versions import checked_text, record
 from app.settings import Settings
@@ -80,7 +80,7 @@ def leave_rating(session: Session, settings: Settings, rater: Rater) -> None:
         raise Conflict(STILL_RATING)
     if _next_phase(session, rater) is None:
         raise Conflict(NOT_NOW)
-    seen(session, settings, rater, at)
+    begin(session, settings, rater, at)  # also after a pause: the rater goes on by their own act
     _go_on(session, rater, at)
 
 

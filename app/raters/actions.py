@@ -133,6 +133,8 @@ def reopen_sitting(session: Session, study: Study, sitting_code: str, *, actor: 
     newer = select(Sitting.id).where(Sitting.rater_id == sitting.rater_id, Sitting.id > sitting.id)
     if session.scalars(newer.limit(1)).first() is not None:
         raise Conflict("The rater has begun a newer session, so this one stays as it is.")
+    if sitting.paused:
+        raise Conflict("The rater has paused, and goes on when they like. This session stays as it is.")
     sitting.ended_at = sitting.ended_by = None
     sitting.last_seen_at = clock.now()
     log.append(session, study.id, actor, "session re-opened", sitting=sitting.code)

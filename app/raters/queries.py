@@ -62,8 +62,10 @@ class SittingRow:
     verdicts: int
     active_minutes: float
     ended_by: str | None
+    paused: bool
+    """The rater ended it."""
     may_reopen: bool
-    """It is the newest of its rater."""
+    """It is the newest of its rater, who has not paused."""
 
 
 def study_by_code(session: Session, code: str) -> Study:
@@ -150,7 +152,8 @@ def sitting_rows(session: Session, settings: Settings, study: Study, newest: int
             verdicts=count,
             active_minutes=sitting.active_seconds / 60,
             ended_by=sitting.ended_by,
-            may_reopen=is_last,
+            paused=sitting.paused,
+            may_reopen=is_last and not sitting.paused,
         )
         for sitting, name, count, is_last in session.execute(statement)
     ]

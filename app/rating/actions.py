@@ -19,10 +19,11 @@ from app.models import (
 from app.rating.assignment import lease_is_over, page_state, wants_more
 from app.rating.claiming import keep_in_hand, place_is_left
 from app.rating.locking import lock_rater, require_rating
-from app.rating.presence import begin, seen
+from app.rating.presence import begin, offer_break, seen
 from app.rating.queries import (
     GIVEN_STATES,
     count_done,
+    day_is_full,
     holds_any,
     last_verdict,
     may_any_return,
@@ -54,7 +55,7 @@ def continue_sitting(session: Session, settings: Settings, rater: Rater, *, rest
     if lock_rater(session, rater) is not StudyState.OPEN or rater.phase is not RaterPhase.RATING:
         return  # the page says so
     newest, holds = newest_sitting(session, rater), holds_any(session, rater)
-    if page_state(standing_of(session, settings, rater, at, sitting=newest, holds=holds)) == "finished":
+    if page_state(standing_of(session, settings, rater, at, sitting=newest, holds=holds)) in ("finished", "enough"):
         return
     sitting = begin(session, settings, rater, at)
     _take_next(session, settings, rater, sitting, at, restart_clock=restart_clock or sitting.started_at == at)
@@ -75,7 +76,7 @@ def submit(
     """Store a verdict and take the next item in hand. The same form sent again changes nothing."""
     at = clock.now()
     state = lock_rater(session, rater)
-    assignment = _own(session, rater, assignment_code)
+    assignment = own_assignment(session, rater, assignment_code)
     text = checked_text(hypothesis)
     versions = versions_of(session, assignment, idempotency_key)
     repeated = with_key(versions, idempotency_key)
@@ -91,6 +92,7 @@ def submit(
     assignment.state = AssignmentState.SURPLUS if surplus else AssignmentState.RATED
     assignment.draft = ""
     if sitting is not None:
+        offer_break(sitting)
         session.flush()
         _take_next(session, settings, rater, sitting, at, restart_clock=True)
     # The log is last: it locks the study, which others wait for.
@@ -101,7 +103,7 @@ def undo(session: Session, settings: Settings, rater: Rater, assignment_code: st
     """Take back the last verdict: its item comes back in hand, with its place, and what was written."""
     at = clock.now()
     state = lock_rater(session, rater)
-    assignment = _own(session, rater, assignment_code)
+    assignment = own_assignment(session, rater, assignment_code)
     versions = versions_of(session, assignment, idempotency_key)
     if with_key(versions, idempotency_key):
         return
@@ -135,7 +137,7 @@ def edit(
     """Change a verdict given earlier; `version` is the one the rater was looking at. Both are kept."""
     at = clock.now()
     state = lock_rater(session, rater)
-    assignment = _own(session, rater, assignment_code)
+    assignment = own_assignment(session, rater, assignment_code)
     text = checked_text(hypothesis)
     versions = versions_of(session, assignment, idempotency_key)
     repeated = with_key(versions, idempotency_key)
@@ -158,13 +160,17 @@ def save_draft(session: Session, settings: Settings, rater: Rater, assignment_co
     """Keep what is being written. Writing is a sign of life, so the lease runs on."""
     at = clock.now()
     state = lock_rater(session, rater)
-    assignment = _own(session, rater, assignment_code)
+    assignment = own_assignment(session, rater, assignment_code)
     text = checked_text(hypothesis)
     require_rating(rater, state)
     if assignment.state in GIVEN_STATES:
         raise Conflict(OLD_PAGE)
-    assignment.draft = text
+    keep_draft(settings, assignment, text, at)
     seen(session, settings, rater, at)
+
+
+def keep_draft(settings: Settings, assignment: Assignment, text: str, at: datetime) -> None:
+    assignment.draft = text
     if assignment.state is AssignmentState.HELD and assignment.leased_until - at > NEARLY_OVER:
         assignment.leased_until = at + settings.lease
 
@@ -173,7 +179,7 @@ def skip(session: Session, settings: Settings, rater: Rater, assignment_code: st
     """The item could not be shown: its place goes back, and this rater is not offered it again."""
     at = clock.now()
     state = lock_rater(session, rater)
-    assignment = _own(session, rater, assignment_code)
+    assignment = own_assignment(session, rater, assignment_code)
     if assignment.state is AssignmentState.SKIPPED:
         return
     require_rating(rater, state)
@@ -198,7 +204,7 @@ def go_on(session: Session, settings: Settings, rater: Rater) -> None:
     _take_next(session, settings, rater, begin(session, settings, rater, at), at, restart_clock=True)
 
 
-def _own(session: Session, rater: Rater, code: str) -> Assignment:
+def own_assignment(session: Session, rater: Rater, code: str) -> Assignment:
     mine = select(Assignment).where(Assignment.rater_id == rater.id, Assignment.code == code)
     assignment = session.scalars(mine.execution_options(populate_existing=True)).one_or_none()
     if assignment is None:
@@ -233,3 +239,5 @@ def _take_next(
     elif not (wants_more(count_done(session, rater), rater.share) and may_any_return(session, rater)):
         rater.finished_at = rater.finished_at or at
         sitting.ended_at = at
+    elif day_is_full(session, rater, at):
+        sitting.ended_at = at  # nothing more is given today

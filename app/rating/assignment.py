@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-PageState = Literal["begin", "item", "waiting", "finished", "closed"]
+PageState = Literal["begin", "item", "waiting", "enough", "finished", "closed"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +27,8 @@ class Standing:
     """Such a place is in other hands and has no verdict yet."""
     gone_on: bool = False
     """The rater has gone on to what comes after rating."""
+    day_full: bool = False
+    """The study's limit a day is reached, and nothing is in hand."""
 
 
 def wants_more(done: int, share: int | None) -> bool:
@@ -43,6 +45,8 @@ def page_state(standing: Standing) -> PageState:
         return "finished"
     if standing.present and standing.holds:
         return "item"
+    if standing.day_full:
+        return "enough"
     if standing.holds or standing.free:
         return "begin"
     return "waiting"

@@ -6,7 +6,6 @@ from typing import Any
 
 from app.rating.words import VERDICT_WORDS
 
-NEURONS_BEFORE_A_BREAK = 60
 STEPS = 12
 """The line that shows the time starts at one of so many steps, so that it needs no script and no inline style."""
 HTMX_CONFIG = json.dumps(
@@ -53,7 +52,3 @@ def enough(snippets: int) -> int:
 def new_key() -> str:
     """One a form: the same form sent twice is one verdict."""
     return secrets.token_urlsafe(18)
-
-
-def offers_break(state: str, done: int) -> bool:
-    return state == "item" and done > 0 and done % NEURONS_BEFORE_A_BREAK == 0

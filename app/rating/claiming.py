@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from app.models import Assignment, AssignmentState, Item, Placement, Rater
 from app.rating.assignment import lease_is_over, wants_more
-from app.rating.queries import count_done, places_used, takeable
+from app.rating.queries import count_done, day_is_full, places_used, takeable
 from app.settings import Settings
 
 
@@ -19,7 +19,9 @@ def keep_in_hand(session: Session, settings: Settings, rater: Rater, at: datetim
             return held
         held.state = AssignmentState.RELEASED
     session.flush()
-    return _claim(session, settings, rater, at) if wants_more(count_done(session, rater), rater.share) else None
+    if not wants_more(count_done(session, rater), rater.share) or day_is_full(session, rater, at):
+        return None
+    return _claim(session, settings, rater, at)
 
 
 def place_is_left(session: Session, rater: Rater, item_id: int, at: datetime, *, wait: bool = True) -> bool:

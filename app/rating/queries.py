@@ -3,7 +3,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from app import clock
@@ -26,7 +26,9 @@ from app.models import (
     Verdict,
 )
 from app.rating.assignment import PageState, Standing, page_state, wants_more
+from app.rating.day import day_start
 from app.rating.sittings import is_over
+from app.rating.terms import Terms
 from app.settings import Settings
 
 USUAL_CLOCK = (60, 120)
@@ -82,6 +84,10 @@ class RatingPage:
     """The one that can be taken back, if any."""
     sent_away: bool
     """An administrator ended the last sitting."""
+    paused: bool
+    """The rater did."""
+    break_after_minutes: int | None
+    """A break is offered, after so much work without one; None where none is, or the rater has gone on."""
     clock: tuple[int, int]
     """Seconds after which the soft clock turns, and after which it is full."""
 
@@ -125,6 +131,8 @@ def rating_page(session: Session, settings: Settings, rater: Rater) -> RatingPag
         may_go_on=rates and standing.free and not wants_more(standing.done, rater.share),
         last_verdict=last_verdict(session, rater) if rates else None,
         sent_away=sitting is not None and sitting.ended_by is not None,
+        paused=sitting is not None and sitting.paused,
+        break_after_minutes=_break_after_minutes(sitting) if shown else None,
         clock=clock_of(design_of(session, rater)) if shown else USUAL_CLOCK,
     )
 
@@ -142,7 +150,14 @@ def standing_of(
         free=not holds and is_any_free(session, rater, at),
         may_return=not holds and may_any_return(session, rater),
         gone_on=rater.phase is not RaterPhase.RATING,
+        day_full=not holds and day_is_full(session, rater, at),
     )
+
+
+def _break_after_minutes(sitting: Sitting | None) -> int | None:
+    """It is offered by the last sign of life; the next one has gone on."""
+    offered = sitting is not None and sitting.break_offered_at == sitting.last_seen_at
+    return int(sitting.unrested_seconds // 60) if sitting is not None and offered else None
 
 
 def holds_any(session: Session, rater: Rater) -> bool:
@@ -234,6 +249,20 @@ def is_any_free(session: Session, rater: Rater, at: datetime) -> bool:
 def may_any_return(session: Session, rater: Rater) -> bool:
     """Whether an item without all its verdicts is left, free or in other hands."""
     return session.scalars(takeable(rater).where(places_filled() < Item.capacity).limit(1)).first() is not None
+
+
+def given_since(rater: Rater, since: datetime) -> ScalarSelect[int]:
+    """How many verdicts were given and not taken back, also the one that is just being stored."""
+    before = exists().where(Rating.assignment_id == Assignment.id, Rating.at < since, given_and_not_undone())
+    mine = and_(Assignment.rater_id == rater.id, Assignment.state.in_(GIVEN_STATES))
+    return select(func.count()).select_from(Assignment).where(mine, ~before).scalar_subquery()
+
+
+def day_is_full(session: Session, rater: Rater, at: datetime) -> bool:
+    """Whether the study's limit a day is reached. Such a day is everybody's, in UTC: nobody's clock can stretch it."""
+    stored = session.scalars(select(Study.terms).where(Study.id == rater.study_id)).one()
+    most = Terms.of(stored).most_a_day
+    return most is not None and session.scalars(select(given_since(rater, day_start(at)))).one() >= most
 
 
 def clock_of(design: Mapping[str, Any]) -> tuple[int, int]:

@@ -1,17 +1,23 @@
 """The rater's pages. Every write answers with the page that comes next: whole, or its inner part for htmx."""
 
+from datetime import datetime
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
+from app import clock
 from app.db import ReadSession, RoomToWrite, SeparateReads, SeparateTransactions, WriteSession
 from app.errors import Conflict, NotFound
 from app.models import RaterPhase, Verdict
 from app.params import AppSettings, Code, FormText, ShortText
-from app.rating import actions, queries
-from app.rating.beside import beside, offers_break
+from app.rating import actions, pausing, queries
+from app.rating.beside import beside
+from app.rating.daily import today_of
+from app.rating.day import minutes_east_of, next_day, there, zone_name
 from app.rating.phases import PLACES, next_phase
+from app.rating.stays import own_stays
 from app.rating.words import KEY_NAMES, PALETTE_NAMES, THEME_NAMES, VERDICT_WORDS
 from app.security import ReadingRater, WritingRater, find_rater, reading_rater, writing_rater
 from app.settings import Settings
@@ -27,15 +33,13 @@ Ticks = Annotated[list[ShortText], Form()]
 
 
 @router.get("/rate")
-def rate(
-    request: Request, reads: SeparateReads, settings: AppSettings, wide: bool = False, rest: bool = False
-) -> Response:
+def rate(request: Request, reads: SeparateReads, settings: AppSettings, wide: bool = False) -> Response:
     with reads() as session:
         rater = reading_rater(request, session)
         elsewhere = PLACES.get(rater.phase)
         if elsewhere:
             return redirect(request, elsewhere)
-        return _page(request, session, settings, rater, wide=wide, rest=rest)
+        return _page(request, session, settings, rater, wide=wide)
 
 
 @router.get("/rate/wide/{assignment}")
@@ -81,7 +85,7 @@ def give(
             )  # fmt: skip
         except Conflict as conflict:  # the page in this tab is an old one: it leads to the current one
             return _page(request, session, settings, rater, notice=conflict.message)
-        return _next(request, session, settings, rater, after_verdict=True)
+        return _next(request, session, settings, rater)
 
 
 @router.post("/rate/undo")
@@ -120,6 +124,29 @@ def skip(
     except Conflict as conflict:
         return _page(request, session, settings, rater, notice=conflict.message)
     return _next(request, session, settings, rater)
+
+
+@router.post("/rate/pause")
+def pause(
+    request: Request,
+    session: WriteSession,
+    settings: AppSettings,
+    rater: WritingRater,
+    assignment: AssignmentCode,
+    hypothesis: FormText = "",
+) -> Response:
+    """The whole form of the verdict is sent here: what is being written is kept, and nothing is judged."""
+    pausing.pause(session, settings, rater, assignment, hypothesis)
+    return _next(request, session, settings, rater)
+
+
+@router.get("/rate/sessions")
+def own_sittings(request: Request, session: ReadSession, settings: AppSettings, rater: ReadingRater) -> Response:
+    east = minutes_east_of(request.cookies.get("glance_east"))
+    stays = own_stays(session, settings, rater)
+    return render(
+        request, "rating/sessions.html", stays=stays, zone=zone_name(east), there=partial(there, minutes_east=east)
+    )
 
 
 @router.post("/rate/go-on")
@@ -176,20 +203,11 @@ def help_page(request: Request, session: ReadSession) -> Response:
     )  # fmt: skip
 
 
-def _next(
-    request: Request,
-    session: WriteSession,
-    settings: Settings,
-    rater: WritingRater,
-    *,
-    after_verdict: bool = False,
-) -> Response:
+def _next(request: Request, session: WriteSession, settings: Settings, rater: WritingRater) -> Response:
     """What comes after a write: for htmx at once, for a plain form by a redirect, so that reloading is harmless."""
-    page = queries.rating_page(session, settings, rater)
-    rest = after_verdict and offers_break(page.state, page.done)
     if wants_fragment(request):
-        return _render(request, session, rater, page, rest=rest)
-    return redirect(request, "/rate?rest=1" if rest else "/rate")
+        return _page(request, session, settings, rater)
+    return redirect(request, "/rate")
 
 
 def _page(
@@ -199,27 +217,15 @@ def _page(
     rater: ReadingRater,
     *,
     wide: bool = False,
-    rest: bool = False,
     notice: str | None = None,
 ) -> Response:
     page = queries.rating_page(session, settings, rater)
-    return _render(request, session, rater, page, wide=wide, rest=rest, notice=notice)
-
-
-def _render(
-    request: Request,
-    session: ReadSession,
-    rater: ReadingRater,
-    page: queries.RatingPage,
-    *,
-    wide: bool = False,
-    rest: bool = False,
-    notice: str | None = None,
-) -> Response:
     fragment = page.fragment
     if wide and page.code:
         fragment = queries.wide_fragment(session, rater, page.code) or fragment
-    keeps = page.state in ("begin", "finished", "closed")  # a page between neurons, with room for the record
+    keeps = page.state in ("begin", "enough", "finished", "closed")  # between neurons, with room for the record
+    east = minutes_east_of(request.cookies.get("glance_east"))
+    at_work = page.state in ("item", "begin", "enough")
     return render(
         request,
         "rating/page.html",
@@ -232,10 +238,18 @@ def _render(
         place=PLACES.get(rater.phase),
         rater=rater.code,
         wide=wide,
-        rest=rest and page.state == "item",
         notice=notice,
+        today=today_of(session, rater, east) if at_work else None,
+        zone=zone_name(east),
+        again=_next_day_there(east) if page.state == "enough" else None,
         **beside(page.seconds, fragment, page.clock),
     )
+
+
+def _next_day_there(east: int) -> tuple[datetime, datetime]:
+    """When a rater who has reached the limit of a day goes on: in UTC, and on their clock."""
+    again = next_day(clock.now())
+    return again, there(again, east)
 
 
 def _following(session: ReadSession, rater: ReadingRater) -> str | None:

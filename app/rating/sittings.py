@@ -1,9 +1,14 @@
-"""The clock of a rater's stay. Needs no database."""
+"""The clock of a rater's stay, and when a break is due. Needs no database."""
 
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 LONGEST_GAP = timedelta(minutes=3)
 """A longer pause between two signs of life counts as this much work."""
+REST = timedelta(minutes=5)
+"""So long without a sign of life is a rest, within a sitting or between two."""
+BREAK_AFTER = timedelta(minutes=50)
+"""Of active time without a rest."""
 
 
 def is_over(last_seen_at: datetime, ended_at: datetime | None, at: datetime, idle: timedelta) -> bool:
@@ -14,3 +19,22 @@ def is_over(last_seen_at: datetime, ended_at: datetime | None, at: datetime, idl
 def worked_seconds(last_seen_at: datetime, at: datetime) -> float:
     """What the gap between two signs of life adds to the active time."""
     return max(0.0, min(at - last_seen_at, LONGEST_GAP).total_seconds())
+
+
+class Stretch(NamedTuple):
+    """Work without a rest."""
+
+    seconds: float = 0.0
+    break_offered_at: datetime | None = None
+
+
+def stretched(before: Stretch, last_seen_at: datetime, at: datetime, *, worked: bool) -> Stretch:
+    """The stretch at a sign of life; `worked`: the gap since the last one lay within a sitting, not between two."""
+    if at - last_seen_at >= REST:
+        return Stretch()
+    return before._replace(seconds=before.seconds + (worked_seconds(last_seen_at, at) if worked else 0.0))
+
+
+def is_break_due(stretch: Stretch) -> bool:
+    """Once a stretch: whoever goes on is not asked again before they have rested."""
+    return stretch.break_offered_at is None and stretch.seconds >= BREAK_AFTER.total_seconds()

@@ -18,6 +18,7 @@ KEY_NAMES = (
     ("l", N_("Line up")),
     ("j", N_("Next peak")),
     ("k", N_("Previous peak")),
+    ("p", N_("Pause")),
 )
 PALETTE_NAMES = (
     ("red", N_("Red")),

@@ -57,6 +57,8 @@ def import_sittings(session: Session, study: Study, rows: list[Cells]) -> int:
     for row in new:
         times = {name: row[name] for name in copied}
         rater = id_of(raters, row["rater"], "rater")
-        session.add(Sitting(code=row["sitting"], rater_id=rater, ended_by=row["ended_by"] or None, **times))
+        ended = {"ended_by": row["ended_by"] or None, "paused": bool(row["paused"])}
+        rest = {"unrested_seconds": row["unrested_seconds"] or 0.0, "break_offered_at": row["break_offered_at"]}
+        session.add(Sitting(code=row["sitting"], rater_id=rater, **ended, **rest, **times))
     session.flush()
     return len(new)

@@ -76,6 +76,8 @@ READERS: dict[str, Callable[[bytes], Iterator[Mapping[str, Any]]]] = {
 
 
 def _cell(row: Mapping[str, Any], column: Column, form: Format, where: str) -> Cell:
+    if column.name not in row and column.added:
+        return None
     if column.name not in row:
         raise Invalid(f"{where}: the column “{column.name}” is missing.")
     value = row[column.name]

@@ -151,7 +151,8 @@ def _sittings(session: Session, study: Study) -> Iterator[Cells]:
         yield {
             "sitting": sitting.code, "rater": rater, "started_at": sitting.started_at,
             "last_seen_at": sitting.last_seen_at, "active_seconds": sitting.active_seconds,
-            "ended_at": sitting.ended_at, "ended_by": sitting.ended_by,
+            "ended_at": sitting.ended_at, "ended_by": sitting.ended_by, "paused": sitting.paused,
+            "unrested_seconds": sitting.unrested_seconds, "break_offered_at": sitting.break_offered_at,
         }  # fmt: skip
 
 

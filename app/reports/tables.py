@@ -26,6 +26,8 @@ class Column:
     """The state of the study from which on the column is given out."""
     needs: tuple[str, ...] = ()
     """Fields of a design, one of which must ask for something; else the column is left out."""
+    added: bool = False
+    """The first exports do not have it; brought back, its cells are empty."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,12 @@ SITTINGS = Table(
         Column("last_seen_at", "time", "The last sign of life in it."),
         Column("active_seconds", "number", "Sum of the gaps between signs of life, each capped, in seconds."),
         Column("ended_at", "time", "When it ended; empty while it lasts."),
-        Column("ended_by", "text", "The administrator who ended it; empty when it ended by itself."),
+        Column("ended_by", "text", "The administrator who ended it; empty when it ended by itself or by a pause."),
+        Column("paused", "yes_no", "The rater ended it by a pause.", added=True),
+        Column("unrested_seconds", "number", "Active seconds since the rater's last rest of 5 minutes.", added=True),
+        Column(
+            "break_offered_at", "time", "When a break was offered; empty where none was, or after a rest.", added=True
+        ),
     ),
 )
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.models import Assignment, ItemContent, Rater, Rating, Study, StudyState, Verdict
 from app.raters.actions import invite
-from app.rating.beside import enough, offers_break
+from app.rating.beside import enough
 from app.rating.shading import Shown, pad, render_item
 from app.settings import Settings
 from tests.studies import make_study
@@ -112,7 +112,7 @@ def test_get_changes_nothing(client: TestClient, join: Join, session: Session) -
     join()
     html = begin(client)
     before = session.execute(select(Assignment.code, Assignment.shown_at, Assignment.leased_until)).all()
-    for path in ("/rate", "/rate?wide=1", "/rate?rest=1", "/rate/given", "/thanks", "/help"):
+    for path in ("/rate", "/rate?wide=1", "/rate/sessions", "/rate/given", "/thanks", "/help"):
         assert client.get(path).status_code == 200
     client.get(f"/rate/wide/{fields(html)['assignment']}")
     assert session.execute(select(Assignment.code, Assignment.shown_at, Assignment.leased_until)).all() == before
@@ -360,26 +360,6 @@ def test_the_page_as_sent_is_at_most_36_kilobytes(
     assert page.text.count("<li><input") == 20
     assert "content-encoding" not in page.headers
     assert len(page.content) <= LARGEST_PAGE
-
-
-def test_a_break_is_offered_after_sixty(client: TestClient, join: Join, session: Session) -> None:
-    join()
-    begin(client)
-    page = client.get("/rate?rest=1").text
-    assert "A good place to stop for a while." in page
-    assert "<li><input" not in page
-    before = session.scalars(select(Assignment.shown_at)).one()
-    client.post("/rate/begin", data={"rested": "1"})
-    assert session.scalars(select(Assignment.shown_at)).one() > before
-    assert client.get("/rate").text.count("<li><input") == 20
-
-
-@pytest.mark.parametrize(
-    ("state", "done", "expected"),
-    [("item", 60, True), ("item", 120, True), ("item", 59, False), ("item", 0, False), ("finished", 60, False)],
-)
-def test_when_a_break_is_offered(state: str, done: int, expected: bool) -> None:
-    assert offers_break(state, done) is expected
 
 
 @pytest.mark.parametrize(("snippets", "expected"), [(20, 16), (10, 8), (5, 4), (7, 6), (1, 1), (0, 0)])

@@ -1,0 +1,31 @@
+"""Pause: a rater ends their sitting by their own act, and comes back to the same neuron."""
+
+from sqlalchemy.orm import Session
+
+from app import clock
+from app.models import Rater, StudyState
+from app.rating.actions import keep_draft, own_assignment
+from app.rating.locking import lock_rater
+from app.rating.presence import end_by_pause, seen
+from app.rating.queries import GIVEN_STATES, newest_sitting
+from app.rating.sittings import is_over
+from app.rating.versions import checked_text
+from app.settings import Settings
+
+
+def pause(session: Session, settings: Settings, rater: Rater, assignment_code: str, hypothesis: str) -> None:
+    """The neuron stays in hand, as long as any other; what is being written is kept. Twice changes nothing."""
+    at = clock.now()
+    state = lock_rater(session, rater)
+    assignment = own_assignment(session, rater, assignment_code)
+    text = checked_text(hypothesis)
+    newest = newest_sitting(session, rater)
+    if state is not StudyState.OPEN or newest is None:
+        return  # the page says so
+    if is_over(newest.last_seen_at, newest.ended_at, at, settings.idle):
+        return
+    if assignment.state not in GIVEN_STATES:
+        keep_draft(settings, assignment, text, at)
+    sitting = seen(session, settings, rater, at)
+    if sitting is not None:
+        end_by_pause(sitting, at)
