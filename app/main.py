@@ -19,6 +19,7 @@ from app.operations.metrics import new_metrics
 from app.operations.observing import Observing
 from app.operations.routes import router as operations_router
 from app.phases.routes import router as phases_router
+from app.raters.own_routes import router as own_place_router
 from app.raters.routes import router as raters_router
 from app.rating.routes import router as rating_router
 from app.reports.power_routes import router as power_router
@@ -57,6 +58,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_exception_handler(HTTPException, show_http_error)
     app.add_exception_handler(RequestValidationError, show_validation_error)
     app.add_exception_handler(Exception, show_failure)
+    app.include_router(rating_router)  # first: raters ask for it most, and routers are tried in turn
     app.include_router(static_router)
     app.include_router(administrators_router)
     app.include_router(people_router)
@@ -65,7 +67,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(plan_router)
     app.include_router(unblinding_router)
     app.include_router(raters_router)
-    app.include_router(rating_router)
+    app.include_router(own_place_router)
     app.include_router(phases_router)
     app.include_router(reports_router)
     app.include_router(power_router)

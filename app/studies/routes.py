@@ -2,6 +2,7 @@ from fastapi import APIRouter, Request, Response
 
 from app.db import ReadSession, WriteSession
 from app.params import AppSettings, Code
+from app.raters.own import own_place
 from app.raters.queries import rater_rows, sitting_rows
 from app.security import ReadingAdministrator, WritingAdministrator, find_administrator, find_rater
 from app.studies import actions, queries
@@ -39,6 +40,7 @@ def study_page(
         administrator=administrator, study=study, progress=queries.progress(session, settings, study),
         raters=rater_rows(session, study, administrator), sittings=sitting_rows(session, settings, study),
         amendments=amendments(session, study), opened_early=len(opened_early(session, study)),
+        place=own_place(session, study, administrator),
     )  # fmt: skip
 
 

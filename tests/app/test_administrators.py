@@ -38,7 +38,7 @@ NEEDS = {
         "POST /studies/{code}/plan",
     ),
     Role.UNBLIND: ("/unblind", "/open-item"),
-    Role.RATE: (),
+    Role.RATE: ("/rate",),
 }  # fmt: skip
 LOOKING = re.compile(
     r"GET /studies(/{code}(|/plan|/study\.toml|/report.*|/exports.*|/opened/.*)|/drafts(/{code})?)?|GET /power"
