@@ -1,11 +1,10 @@
 from datetime import datetime
 
 from sqlalchemy import CheckConstraint, ForeignKey, String, false, true
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.clock import now
 from app.models.base import Base, Digest, Id
-from app.models.rater import Rater
 
 
 class Administrator(Base):
@@ -41,9 +40,6 @@ class BrowserSession(Base):
     rater_id: Mapped[int | None] = mapped_column(ForeignKey("rater.id", ondelete="cascade"))
     created_at: Mapped[datetime] = mapped_column(default=now)
     expires_at: Mapped[datetime]
-
-    administrator: Mapped[Administrator | None] = relationship(lazy="raise")
-    rater: Mapped[Rater | None] = relationship(lazy="raise")
 
 
 class OwnRater(Base):
