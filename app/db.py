@@ -65,6 +65,16 @@ def transaction(engine: Engine) -> Iterator[Session]:
         yield session
 
 
+def plain(session: Session) -> Connection:
+    """The session's transaction, for statements that read rows and write values, not objects.
+
+    A verdict takes a dozen of them. Built once and run so, they cost a third of what the same ones cost as objects.
+    What the session holds and has not sent goes first; what it has loaded is not brought up to date.
+    """
+    session.flush()
+    return session.connection()
+
+
 async def room_to_write(request: Request) -> AsyncIterator[None]:
     """Wait without a thread until fewer than WRITERS requests write."""
     async with request.app.state.writers:

@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.orm import Session
+from sqlalchemy.orm.util import identity_key
 
 from app.clock import now
-from app.models import Event, Study
+from app.db import plain
+from app.models import Event, Study, StudyState
 
 FIRST = "0" * 64
 
@@ -24,21 +26,32 @@ def line_hash(previous: str, line: int, at: datetime, actor: str, what: str, det
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def append(session: Session, study_id: int, actor: str, what: str, **detail: Any) -> Event:
-    """Add a line. The study's row is locked, so that two lines never follow the same one."""
+HEAD = (
+    select(Study.log_head, Study.log_lines, Study.state)
+    .where(Study.id == bindparam("study"))
     # Not against its key, which every new row of the study refers to: two of them would wait for each other.
-    head = select(Study.log_head, Study.log_lines).where(Study.id == study_id).with_for_update(key_share=True)
-    previous, lines = session.execute(head).one()
-    at = now()
-    event = Event(
-        study_id=study_id, line=lines + 1, at=at, actor=actor, what=what, detail=detail,
-        previous=previous, hash=line_hash(previous, lines + 1, at, actor, what, detail),
-    )  # fmt: skip
-    session.add(event)
-    grown = update(Study).where(Study.id == study_id).values(log_head=event.hash, log_lines=event.line)
-    session.execute(grown)
-    session.flush()
-    return event
+    .with_for_update(key_share=True)
+)
+ADD = insert(Event)
+GROW = update(Study).where(Study.id == bindparam("study"))
+
+
+def append(session: Session, study_id: int, actor: str, what: str, **detail: Any) -> StudyState:
+    """Add a line. The study's row is locked, so that two lines never follow the same one.
+
+    Returns the study's state, which nobody changes before the transaction ends.
+    """
+    connection = plain(session)
+    previous, lines, state = connection.execute(HEAD, {"study": study_id}).one()
+    line, at = lines + 1, now()
+    digest = line_hash(previous, line, at, actor, what, detail)
+    values = {"study_id": study_id, "line": line, "at": at, "actor": actor, "what": what, "detail": detail}
+    connection.execute(ADD, {**values, "previous": previous, "hash": digest})
+    connection.execute(GROW, {"study": study_id, "log_head": digest, "log_lines": line})
+    loaded = session.identity_map.get(identity_key(Study, study_id))
+    if loaded is not None:
+        session.expire(loaded, ["log_head", "log_lines"])
+    return state
 
 
 def first_broken_line(events: Iterable[Event]) -> int | None:

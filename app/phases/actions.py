@@ -21,7 +21,7 @@ from app.rating.assignment import page_state
 from app.rating.locking import lock_rater, require_open
 from app.rating.phases import next_phase
 from app.rating.presence import begin, seen
-from app.rating.queries import design_of, holds_any, newest_sitting, standing_of
+from app.rating.queries import design_of, standing_of
 from app.rating.versions import checked_text, record
 from app.settings import Settings
 
@@ -75,8 +75,7 @@ def leave_rating(session: Session, settings: Settings, rater: Rater) -> None:
     if rater.phase is not RaterPhase.RATING:
         return
     require_open(state)
-    sitting, holds = newest_sitting(session, rater), holds_any(session, rater)
-    if page_state(standing_of(session, settings, rater, at, sitting=sitting, holds=holds)) != "finished":
+    if page_state(standing_of(session, settings, rater, at)) != "finished":
         raise Conflict(STILL_RATING)
     if _next_phase(session, rater) is None:
         raise Conflict(NOT_NOW)

@@ -23,8 +23,8 @@ from app.models import (
 from app.raters.flags import Flag, Work, blind, flags
 from app.raters.invitations import LinkState, link_state
 from app.raters.work import work_of
-from app.rating.queries import GIVEN_STATES, given_and_not_undone
 from app.rating.sittings import LONGEST_GAP, is_over
+from app.rating.statements import GIVEN_STATES, given_and_not_undone
 from app.security import token_hash
 from app.settings import Settings
 

@@ -18,7 +18,7 @@ from app.models import (
     Verdict,
 )
 from app.raters.flags import QUICK_SECONDS, Work
-from app.rating.queries import GIVEN_STATES
+from app.rating.statements import GIVEN_STATES
 
 
 def work_of(session: Session, study: Study) -> dict[int, Work]:

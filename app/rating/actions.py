@@ -1,36 +1,18 @@
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app import clock
 from app.errors import Conflict, NotFound
-from app.models import (
-    Assignment,
-    AssignmentState,
-    Rater,
-    RaterPhase,
-    Rating,
-    RatingAction,
-    Sitting,
-    StudyState,
-    Verdict,
-)
+from app.models import AssignmentState, Rater, RaterPhase, RatingAction, StudyState, Verdict
 from app.rating.assignment import lease_is_over, page_state, wants_more
-from app.rating.claiming import keep_in_hand, place_is_left
+from app.rating.claiming import Own, change, keep_in_hand, own, place_is_left
 from app.rating.locking import lock_rater, require_rating
-from app.rating.presence import begin, offer_break, seen
-from app.rating.queries import (
-    GIVEN_STATES,
-    count_done,
-    day_is_full,
-    holds_any,
-    last_verdict,
-    may_any_return,
-    newest_sitting,
-    standing_of,
-)
-from app.rating.versions import add_version, checked_text, record, versions_of, with_key
+from app.rating.presence import begin, end, offer_break, seen
+from app.rating.queries import count_done, day_is_full, last_verdict, may_any_return, standing_of
+from app.rating.sittings import NewestSitting, seconds_between
+from app.rating.statements import GIVEN_STATES
+from app.rating.versions import Version, add_version, checked_text, record, versions_of, with_key
 from app.settings import Settings
 
 NEARLY_OVER = timedelta(minutes=1)
@@ -54,8 +36,7 @@ def continue_sitting(session: Session, settings: Settings, rater: Rater, *, rest
     at = clock.now()
     if lock_rater(session, rater) is not StudyState.OPEN or rater.phase is not RaterPhase.RATING:
         return  # the page says so
-    newest, holds = newest_sitting(session, rater), holds_any(session, rater)
-    if page_state(standing_of(session, settings, rater, at, sitting=newest, holds=holds)) in ("finished", "enough"):
+    if page_state(standing_of(session, settings, rater, at)) in ("finished", "enough"):
         return
     sitting = begin(session, settings, rater, at)
     _take_next(session, settings, rater, sitting, at, restart_clock=restart_clock or sitting.started_at == at)
@@ -72,31 +53,31 @@ def submit(
     *,
     lined_up: bool = False,
     widened: bool = False,
-) -> Rating:
+) -> Version:
     """Store a verdict and take the next item in hand. The same form sent again changes nothing."""
     at = clock.now()
     state = lock_rater(session, rater)
     assignment = own_assignment(session, rater, assignment_code)
     text = checked_text(hypothesis)
-    versions = versions_of(session, assignment, idempotency_key)
+    versions = versions_of(session, assignment.id, idempotency_key)
     repeated = with_key(versions, idempotency_key)
     if repeated or assignment.state in GIVEN_STATES:
         return _same(repeated or versions[-1], assignment, verdict, text)
     require_rating(rater, state)
     late, surplus = _late_and_surplus(session, rater, assignment, at)
     sitting = seen(session, settings, rater, at)
-    rating = Rating(
-        version=len(versions) + 1, action=RatingAction.GIVEN, verdict=verdict, hypothesis=text,
-        idempotency_key=idempotency_key, lined_up=lined_up, widened=widened, late=late, surplus=surplus,
-    )  # fmt: skip
-    assignment.state = AssignmentState.SURPLUS if surplus else AssignmentState.RATED
-    assignment.draft = ""
+    change(session, assignment.id, state=AssignmentState.SURPLUS if surplus else AssignmentState.RATED, draft="")
     if sitting is not None:
-        offer_break(sitting)
-        session.flush()
+        offer_break(session, sitting)
         _take_next(session, settings, rater, sitting, at, restart_clock=True)
+    given = Version(
+        assignment_id=assignment.id, version=len(versions) + 1, action=RatingAction.GIVEN, verdict=verdict,
+        hypothesis=text, idempotency_key=idempotency_key, sitting_id=sitting.id if sitting else None, at=at,
+        seconds=seconds_between(assignment.shown_at, at),
+        lined_up=lined_up, widened=widened, late=late, surplus=surplus,
+    )  # fmt: skip
     # The log is last: it locks the study, which others wait for.
-    return add_version(session, rater, assignment, sitting, at, rating)
+    return add_version(session, rater, assignment.code, given)
 
 
 def undo(session: Session, settings: Settings, rater: Rater, assignment_code: str, idempotency_key: str) -> None:
@@ -104,7 +85,7 @@ def undo(session: Session, settings: Settings, rater: Rater, assignment_code: st
     at = clock.now()
     state = lock_rater(session, rater)
     assignment = own_assignment(session, rater, assignment_code)
-    versions = versions_of(session, assignment, idempotency_key)
+    versions = versions_of(session, assignment.id, idempotency_key)
     if with_key(versions, idempotency_key):
         return
     require_rating(rater, state)
@@ -113,15 +94,18 @@ def undo(session: Session, settings: Settings, rater: Rater, assignment_code: st
         raise Conflict("Only your last verdict can be taken back. Earlier ones can be changed in the list of yours.")
     sitting = seen(session, settings, rater, at)
     filled_a_place = assignment.state is AssignmentState.RATED
-    assignment.leased_until = at + settings.lease if filled_a_place else at
-    assignment.state = AssignmentState.HELD
-    assignment.draft = last.hypothesis
+    leased_until = at + settings.lease if filled_a_place else at
+    change(
+        session, assignment.id,
+        state=AssignmentState.HELD, leased_until=leased_until, shown_at=at, draft=last.hypothesis,
+    )  # fmt: skip
     rater.finished_at = None
-    withdrawn = Rating(
-        version=len(versions) + 1, action=RatingAction.WITHDRAWN, verdict=None, idempotency_key=idempotency_key
-    )
-    add_version(session, rater, assignment, sitting, at, withdrawn)
-    assignment.shown_at = at
+    withdrawn = Version(
+        assignment_id=assignment.id, version=len(versions) + 1, action=RatingAction.WITHDRAWN, verdict=None,
+        idempotency_key=idempotency_key, sitting_id=sitting.id if sitting else None, at=at,
+        seconds=seconds_between(assignment.shown_at, at),
+    )  # fmt: skip
+    add_version(session, rater, assignment.code, withdrawn)
 
 
 def edit(
@@ -133,13 +117,13 @@ def edit(
     verdict: Verdict,
     hypothesis: str,
     idempotency_key: str,
-) -> Rating:
+) -> Version:
     """Change a verdict given earlier; `version` is the one the rater was looking at. Both are kept."""
     at = clock.now()
     state = lock_rater(session, rater)
     assignment = own_assignment(session, rater, assignment_code)
     text = checked_text(hypothesis)
-    versions = versions_of(session, assignment, idempotency_key)
+    versions = versions_of(session, assignment.id, idempotency_key)
     repeated = with_key(versions, idempotency_key)
     if repeated:
         return _same(repeated, assignment, verdict, text)
@@ -149,11 +133,13 @@ def edit(
     newest = versions[-1]
     if (newest.verdict, newest.hypothesis) == (verdict, text):
         return newest
-    edited = Rating(
-        version=version + 1, action=RatingAction.EDITED, verdict=verdict, hypothesis=text,
-        idempotency_key=idempotency_key, late=newest.late, surplus=newest.surplus,
+    sitting = seen(session, settings, rater, at)
+    edited = Version(
+        assignment_id=assignment.id, version=version + 1, action=RatingAction.EDITED, verdict=verdict,
+        hypothesis=text, idempotency_key=idempotency_key, sitting_id=sitting.id if sitting else None, at=at,
+        seconds=seconds_between(assignment.shown_at, at), late=newest.late, surplus=newest.surplus,
     )  # fmt: skip
-    return add_version(session, rater, assignment, seen(session, settings, rater, at), at, edited)
+    return add_version(session, rater, assignment.code, edited)
 
 
 def save_draft(session: Session, settings: Settings, rater: Rater, assignment_code: str, hypothesis: str) -> None:
@@ -165,14 +151,13 @@ def save_draft(session: Session, settings: Settings, rater: Rater, assignment_co
     require_rating(rater, state)
     if assignment.state in GIVEN_STATES:
         raise Conflict(OLD_PAGE)
-    keep_draft(settings, assignment, text, at)
+    keep_draft(session, settings, assignment, text, at)
     seen(session, settings, rater, at)
 
 
-def keep_draft(settings: Settings, assignment: Assignment, text: str, at: datetime) -> None:
-    assignment.draft = text
-    if assignment.state is AssignmentState.HELD and assignment.leased_until - at > NEARLY_OVER:
-        assignment.leased_until = at + settings.lease
+def keep_draft(session: Session, settings: Settings, assignment: Own, text: str, at: datetime) -> None:
+    runs_on = assignment.state is AssignmentState.HELD and assignment.leased_until - at > NEARLY_OVER
+    change(session, assignment.id, draft=text, leased_until=at + settings.lease if runs_on else assignment.leased_until)
 
 
 def skip(session: Session, settings: Settings, rater: Rater, assignment_code: str) -> None:
@@ -185,8 +170,7 @@ def skip(session: Session, settings: Settings, rater: Rater, assignment_code: st
     require_rating(rater, state)
     if assignment.state in GIVEN_STATES:
         raise Conflict(OLD_PAGE)
-    assignment.state = AssignmentState.SKIPPED
-    session.flush()
+    change(session, assignment.id, state=AssignmentState.SKIPPED)
     sitting = seen(session, settings, rater, at)
     if sitting is not None:
         _take_next(session, settings, rater, sitting, at, restart_clock=True)
@@ -204,15 +188,14 @@ def go_on(session: Session, settings: Settings, rater: Rater) -> None:
     _take_next(session, settings, rater, begin(session, settings, rater, at), at, restart_clock=True)
 
 
-def own_assignment(session: Session, rater: Rater, code: str) -> Assignment:
-    mine = select(Assignment).where(Assignment.rater_id == rater.id, Assignment.code == code)
-    assignment = session.scalars(mine.execution_options(populate_existing=True)).one_or_none()
+def own_assignment(session: Session, rater: Rater, code: str) -> Own:
+    assignment = own(session, rater, code)
     if assignment is None:
         raise NotFound()
     return assignment
 
 
-def _same(stored: Rating, assignment: Assignment, verdict: Verdict, hypothesis: str) -> Rating:
+def _same(stored: Version, assignment: Own, verdict: Verdict, hypothesis: str) -> Version:
     """A form sent twice is answered as the first time; one that says something else is told."""
     if (stored.verdict, stored.hypothesis) == (verdict, hypothesis):
         return stored
@@ -221,7 +204,7 @@ def _same(stored: Rating, assignment: Assignment, verdict: Verdict, hypothesis: 
     raise Conflict(ALREADY_GIVEN[stored.verdict])
 
 
-def _late_and_surplus(session: Session, rater: Rater, assignment: Assignment, at: datetime) -> tuple[bool, bool]:
+def _late_and_surplus(session: Session, rater: Rater, assignment: Own, at: datetime) -> tuple[bool, bool]:
     held = assignment.state is AssignmentState.HELD
     if held and assignment.leased_until - at > NEARLY_OVER:
         return False, False
@@ -230,14 +213,12 @@ def _late_and_surplus(session: Session, rater: Rater, assignment: Assignment, at
 
 
 def _take_next(
-    session: Session, settings: Settings, rater: Rater, sitting: Sitting, at: datetime, *, restart_clock: bool
+    session: Session, settings: Settings, rater: Rater, sitting: NewestSitting, at: datetime, *, restart_clock: bool
 ) -> None:
-    hand = keep_in_hand(session, settings, rater, at)
-    if hand is not None:
-        if restart_clock:
-            hand.shown_at = at
-    elif not (wants_more(count_done(session, rater), rater.share) and may_any_return(session, rater)):
+    if keep_in_hand(session, settings, rater, at, restart_clock=restart_clock):
+        return
+    if not (wants_more(count_done(session, rater), rater.share) and may_any_return(session, rater)):
         rater.finished_at = rater.finished_at or at
-        sitting.ended_at = at
+        end(session, sitting, at)
     elif day_is_full(session, rater, at):
-        sitting.ended_at = at  # nothing more is given today
+        end(session, sitting, at)  # nothing more is given today

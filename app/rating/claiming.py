@@ -1,26 +1,93 @@
 """Giving a rater something to rate. Each function is one step of a transaction that writes."""
 
 from datetime import datetime
+from typing import NamedTuple
 
-from sqlalchemy import Row, Select, and_, func, or_, select
+from sqlalchemy import and_, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
-from app.models import Assignment, AssignmentState, Item, Placement, Rater
+from app.db import plain
+from app.models import Assignment, AssignmentState, Item, Placement, Rater, Study
+from app.models.base import new_code
 from app.rating.assignment import lease_is_over, wants_more
-from app.rating.queries import count_done, day_is_full, places_used, takeable
+from app.rating.day import day_start
+from app.rating.statements import DONE, FREE, GIVEN_SINCE, RATER, filled_or_held, places_used
+from app.rating.terms import is_full
 from app.settings import Settings
 
 
-def keep_in_hand(session: Session, settings: Settings, rater: Rater, at: datetime) -> Assignment | None:
-    """The rater's item to go on with: one that is held already, or a new one; None where there is nothing to give."""
-    for held in _held(session, rater):
+class Own(NamedTuple):
+    """A rater's own assignment: a row, with the names of its model."""
+
+    id: int
+    item_id: int
+    code: str
+    state: AssignmentState
+    shown_at: datetime
+    leased_until: datetime
+
+
+class Free(NamedTuple):
+    """An item that may be taken."""
+
+    item_id: int
+    assignment_id: int | None
+    """The rater's own to it, where they had it before and lost it."""
+    last_position: int | None
+    """Of all that the rater has had."""
+
+
+OWN = tuple(getattr(Assignment, name) for name in Own._fields)
+OF_CODE = select(*OWN).where(Assignment.rater_id == RATER, Assignment.code == bindparam("code"))
+AT_WORK = (
+    select(Study.terms, DONE.scalar_subquery(), GIVEN_SINCE.scalar_subquery(), *OWN)
+    .select_from(Rater)
+    .join(Study, Study.id == Rater.study_id)
+    .outerjoin(Assignment, and_(Assignment.rater_id == Rater.id, Assignment.state == AssignmentState.HELD))
+    .where(Rater.id == RATER)
+    .order_by(Assignment.position)
+)
+"""What the rater has in hand, a row each, or one row of nothing; and beside it what lets them have more."""
+CHANGE = update(Assignment).where(Assignment.id == bindparam("assignment"))
+ADD = insert(Assignment).returning(Assignment.id)
+CAPACITY = select(Item.capacity).where(Item.id == bindparam("item"))
+OTHERS = (
+    select(func.count())
+    .where(Assignment.item_id == bindparam("item"), Assignment.rater_id != RATER)
+    .where(filled_or_held(Assignment))
+)
+HAS_A_PLACE = select(places_used() < Item.capacity).where(Item.id == bindparam("item"))
+MINE = select(Assignment.id).where(Assignment.rater_id == RATER, Assignment.item_id == Placement.item_id)
+LAST_POSITION = select(func.max(Assignment.position)).where(Assignment.rater_id == RATER)
+NEXT = FREE.where(Item.id.not_in(bindparam("full", expanding=True))).add_columns(
+    MINE.correlate(Placement).scalar_subquery(), LAST_POSITION.scalar_subquery()
+)
+NEXT_LOCKED = tuple(NEXT.with_for_update(of=Item, skip_locked=pass_over, key_share=True) for pass_over in (True, False))
+"""One that nobody is claiming just now, or else any."""
+
+
+def own(session: Session, rater: Rater, code: str) -> Own | None:
+    """The rater's assignment of this code."""
+    row = plain(session).execute(OF_CODE, {"rater": rater.id, "code": code}).one_or_none()
+    return Own(*row) if row else None
+
+
+def change(session: Session, assignment_id: int, **values: AssignmentState | datetime | str) -> None:
+    plain(session).execute(CHANGE, {"assignment": assignment_id, **values})
+
+
+def keep_in_hand(session: Session, settings: Settings, rater: Rater, at: datetime, *, restart_clock: bool) -> bool:
+    """Keep the rater's item to go on with: one that is held already, or a new one. False: there is nothing to give."""
+    rows = plain(session).execute(AT_WORK, {"rater": rater.id, "since": day_start(at)}).all()
+    terms, done, today = rows[0][:3]
+    for held in [Own(*row[3:]) for row in rows if row.id]:
         if not lease_is_over(held.leased_until, at) or place_is_left(session, rater, held.item_id, at, wait=False):
-            held.leased_until = at + settings.lease
-            return held
-        held.state = AssignmentState.RELEASED
-    session.flush()
-    if not wants_more(count_done(session, rater), rater.share) or day_is_full(session, rater, at):
-        return None
+            shown_at = at if restart_clock else held.shown_at
+            change(session, held.id, leased_until=at + settings.lease, shown_at=shown_at)
+            return True
+        change(session, held.id, state=AssignmentState.RELEASED)
+    if not wants_more(done, rater.share) or is_full(terms, today):
+        return False
     return _claim(session, settings, rater, at)
 
 
@@ -29,60 +96,39 @@ def place_is_left(session: Session, rater: Rater, item_id: int, at: datetime, *,
 
     Who holds other items' locks already must not wait for one more: two raters could wait for each other.
     """
-    lock = select(Item.capacity).where(Item.id == item_id).with_for_update(key_share=True, skip_locked=not wait)
-    capacity = session.scalars(lock).one_or_none()
-    running = and_(Assignment.state == AssignmentState.HELD, Assignment.leased_until > at)
-    used = (
-        select(func.count())
-        .where(Assignment.item_id == item_id, Assignment.rater_id != rater.id)
-        .where(or_(Assignment.state == AssignmentState.RATED, running))
-    )
-    return capacity is not None and session.scalars(used).one() < capacity
+    lock = CAPACITY.with_for_update(key_share=True, skip_locked=not wait)
+    connection, values = plain(session), {"item": item_id, "rater": rater.id, "at": at}
+    capacity = connection.execute(lock, {"item": item_id}).scalar_one_or_none()
+    return capacity is not None and connection.execute(OTHERS, values).scalar_one() < capacity
 
 
-def _held(session: Session, rater: Rater) -> list[Assignment]:
-    mine = and_(Assignment.rater_id == rater.id, Assignment.state == AssignmentState.HELD)
-    return list(session.scalars(select(Assignment).where(mine).order_by(Assignment.position)))
-
-
-def _claim(session: Session, settings: Settings, rater: Rater, at: datetime) -> Assignment | None:
+def _claim(session: Session, settings: Settings, rater: Rater, at: datetime) -> bool:
     taken = _take_free_item(session, rater, at)
     if taken is None:
-        return None
-    # Else it was released, and is taken again.
-    assignment = session.get_one(Assignment, taken.assignment_id) if taken.assignment_id else Assignment()
-    assignment.rater_id, assignment.item_id = rater.id, taken.item_id
-    assignment.position = (taken.last_position or 0) + 1
-    assignment.state = AssignmentState.HELD
-    assignment.claimed_at = assignment.shown_at = at
-    assignment.leased_until = at + settings.lease
-    rater.finished_at = None
-    session.add(assignment)
-    return assignment
+        return False
+    values = {
+        "position": (taken.last_position or 0) + 1, "state": AssignmentState.HELD, "claimed_at": at, "shown_at": at,
+        "leased_until": at + settings.lease,
+    }  # fmt: skip
+    if taken.assignment_id:  # it was released, and is taken again
+        plain(session).execute(CHANGE, {"assignment": taken.assignment_id, **values})
+    else:
+        own_values = {"code": new_code(), "rater_id": rater.id, "item_id": taken.item_id, "draft": ""}
+        plain(session).execute(ADD, own_values | values)
+    if rater.finished_at is not None:
+        rater.finished_at = None
+    return True
 
 
-def _take_free_item(session: Session, rater: Rater, at: datetime) -> Row[int, int | None, int | None] | None:
+def _take_free_item(session: Session, rater: Rater, at: datetime) -> Free | None:
     """Lock the first free item in the seat's order: one that nobody is claiming just now, or else any."""
     full: list[int] = []
-    for pass_over in (True, False):
-        free = _free_items(rater, at).limit(1).with_for_update(of=Item, skip_locked=pass_over, key_share=True)
-        while (taken := session.execute(free.where(Item.id.not_in(full))).one_or_none()) is not None:
+    connection = plain(session)
+    for free in NEXT_LOCKED:
+        while row := connection.execute(free, {"rater": rater.id, "at": at, "full": full}).one_or_none():
+            taken = Free(*row)
             # The lock may have been granted after another claim was committed: only a look from behind it is sure.
-            if session.scalars(select(places_used(at) < Item.capacity).where(Item.id == taken.item_id)).one():
+            if connection.execute(HAS_A_PLACE, {"item": taken.item_id, "at": at}).scalar_one():
                 return taken
             full.append(taken.item_id)
     return None
-
-
-def _free_items(rater: Rater, at: datetime) -> Select[int, int | None, int | None]:
-    """The items with a free place, each with this rater's released assignment to it, and their last position."""
-    mine = select(Assignment.id).where(Assignment.rater_id == rater.id, Assignment.item_id == Placement.item_id)
-    last = select(func.max(Assignment.position)).where(Assignment.rater_id == rater.id)
-    return (
-        takeable(rater)
-        .where(places_used(at) < Item.capacity)
-        .add_columns(
-            mine.correlate(Placement).scalar_subquery().label("assignment_id"),
-            last.scalar_subquery().label("last_position"),
-        )
-    )

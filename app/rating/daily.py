@@ -2,13 +2,13 @@
 
 from typing import NamedTuple
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app import clock
-from app.models import Rater, Study
+from app.db import plain
+from app.models import Rater
 from app.rating.day import day_start
-from app.rating.queries import given_since
+from app.rating.statements import TODAY
 from app.rating.terms import Terms
 
 
@@ -21,7 +21,6 @@ class Today(NamedTuple):
 
 
 def today_of(session: Session, rater: Rater, minutes_east: int) -> Today:
-    since = day_start(clock.now(), minutes_east)
-    statement = select(Study.terms, given_since(rater, since)).where(Study.id == rater.study_id)
-    terms, done = session.execute(statement).one()
+    values = {"rater": rater.id, "since": day_start(clock.now(), minutes_east)}
+    terms, done = plain(session).execute(TODAY, values).one()
     return Today(done, Terms.of(terms).day_goal)

@@ -6,9 +6,10 @@ from app import clock
 from app.models import Rater, StudyState
 from app.rating.actions import keep_draft, own_assignment
 from app.rating.locking import lock_rater
-from app.rating.presence import end_by_pause, seen
-from app.rating.queries import GIVEN_STATES, newest_sitting
+from app.rating.presence import end, seen
+from app.rating.queries import newest_sitting
 from app.rating.sittings import is_over
+from app.rating.statements import GIVEN_STATES
 from app.rating.versions import checked_text
 from app.settings import Settings
 
@@ -25,7 +26,7 @@ def pause(session: Session, settings: Settings, rater: Rater, assignment_code: s
     if is_over(newest.last_seen_at, newest.ended_at, at, settings.idle):
         return
     if assignment.state not in GIVEN_STATES:
-        keep_draft(settings, assignment, text, at)
+        keep_draft(session, settings, assignment, text, at)
     sitting = seen(session, settings, rater, at)
     if sitting is not None:
-        end_by_pause(sitting, at)
+        end(session, sitting, at, paused=True)

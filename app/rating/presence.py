@@ -2,15 +2,21 @@
 
 from datetime import datetime
 
+from sqlalchemy import bindparam, insert, update
 from sqlalchemy.orm import Session
 
+from app.db import plain
 from app.models import Rater, Sitting
+from app.models.base import new_code
 from app.rating.queries import newest_sitting
-from app.rating.sittings import Stretch, is_break_due, is_over, stretched, worked_seconds
+from app.rating.sittings import NewestSitting, Stretch, is_break_due, is_over, prolonged, stretched
 from app.settings import Settings
 
+CHANGE = update(Sitting).where(Sitting.id == bindparam("sitting"))
+OPEN = insert(Sitting).returning(Sitting.id)
 
-def seen(session: Session, settings: Settings, rater: Rater, at: datetime) -> Sitting | None:
+
+def seen(session: Session, settings: Settings, rater: Rater, at: datetime) -> NewestSitting | None:
     """The sitting that this sign of life belongs to; None where it was ended or paused and only Begin opens one."""
     sitting = newest_sitting(session, rater)
     if sitting is not None and (sitting.ended_by is not None or sitting.paused):
@@ -18,42 +24,45 @@ def seen(session: Session, settings: Settings, rater: Rater, at: datetime) -> Si
     return _prolonged_or_new(session, settings, rater, sitting, at)
 
 
-def begin(session: Session, settings: Settings, rater: Rater, at: datetime) -> Sitting:
+def begin(session: Session, settings: Settings, rater: Rater, at: datetime) -> NewestSitting:
     """The rater pressed Begin: goes on with the sitting that is open, or opens one."""
     return _prolonged_or_new(session, settings, rater, newest_sitting(session, rater), at)
 
 
-def offer_break(sitting: Sitting) -> None:
+def offer_break(session: Session, sitting: NewestSitting) -> None:
     """After a verdict, where one is due: the page that comes next offers it, until the rater's next step."""
-    if is_break_due(_stretch(sitting)):
-        sitting.break_offered_at = sitting.last_seen_at
+    if is_break_due(sitting.stretch):
+        _change(session, sitting, break_offered_at=sitting.last_seen_at)
 
 
-def end_by_pause(sitting: Sitting, at: datetime) -> None:
-    sitting.ended_at, sitting.paused = at, True
+def end(session: Session, sitting: NewestSitting, at: datetime, *, paused: bool = False) -> None:
+    _change(session, sitting, ended_at=at, paused=paused)
 
 
 def _prolonged_or_new(
-    session: Session, settings: Settings, rater: Rater, sitting: Sitting | None, at: datetime
-) -> Sitting:
+    session: Session, settings: Settings, rater: Rater, sitting: NewestSitting | None, at: datetime
+) -> NewestSitting:
     if sitting is not None and not is_over(sitting.last_seen_at, sitting.ended_at, at, settings.idle):
-        _set_stretch(sitting, stretched(_stretch(sitting), sitting.last_seen_at, at, worked=True))
-        sitting.active_seconds += worked_seconds(sitting.last_seen_at, at)
-        sitting.last_seen_at = max(sitting.last_seen_at, at)
-        return sitting
+        longer = prolonged(sitting, at)
+        _change(
+            session, sitting, active_seconds=longer.active_seconds, last_seen_at=longer.last_seen_at,
+            unrested_seconds=longer.unrested_seconds, break_offered_at=longer.break_offered_at,
+        )  # fmt: skip
+        return longer
     if sitting is not None and sitting.ended_at is None:
-        sitting.ended_at = sitting.last_seen_at  # it ended by itself; nobody was there to write it down
-    fresh = Sitting(rater_id=rater.id, started_at=at, last_seen_at=at, active_seconds=0.0, unrested_seconds=0.0)
-    if sitting is not None:
-        _set_stretch(fresh, stretched(_stretch(sitting), sitting.last_seen_at, at, worked=False))
-    session.add(fresh)
-    session.flush()
-    return fresh
+        end(session, sitting, sitting.last_seen_at)  # it ended by itself; nobody was there to write it down
+    return _opened(session, rater, sitting, at)
 
 
-def _stretch(sitting: Sitting) -> Stretch:
-    return Stretch(sitting.unrested_seconds, sitting.break_offered_at)
+def _opened(session: Session, rater: Rater, before: NewestSitting | None, at: datetime) -> NewestSitting:
+    stretch = stretched(before.stretch, before.last_seen_at, at, worked=False) if before else Stretch()
+    values = {
+        "code": new_code(), "rater_id": rater.id, "started_at": at, "last_seen_at": at, "active_seconds": 0.0,
+        "unrested_seconds": stretch.seconds, "break_offered_at": stretch.break_offered_at, "paused": False,
+    }  # fmt: skip
+    number = plain(session).execute(OPEN, values).scalar_one()
+    return NewestSitting(number, at, at, 0.0, stretch.seconds, stretch.break_offered_at)
 
 
-def _set_stretch(sitting: Sitting, stretch: Stretch) -> None:
-    sitting.unrested_seconds, sitting.break_offered_at = stretch
+def _change(session: Session, sitting: NewestSitting, **values: datetime | float | None) -> None:
+    plain(session).execute(CHANGE, {"sitting": sitting.id, **values})

@@ -3,47 +3,32 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, exists, func, or_, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import Select, and_, exists, func, select
+from sqlalchemy.orm import Session
 
 from app import clock
+from app.db import plain
 from app.models import (
     Amendment,
     Assignment,
     AssignmentState,
-    Item,
     ItemContent,
-    Phase,
-    Placement,
     Rater,
     RaterPhase,
     Rating,
     RatingAction,
-    Seat,
-    Sitting,
     Study,
     StudyState,
     Verdict,
 )
 from app.rating.assignment import PageState, Standing, page_state, wants_more
 from app.rating.day import day_start
-from app.rating.sittings import is_over
-from app.rating.terms import Terms
+from app.rating.sittings import NewestSitting, is_over
+from app.rating.statements import DONE, FREE, GIVEN_STATES, IN_HAND, NEWEST_SITTING, PAGE, TODAY, UNFILLED
+from app.rating.terms import is_full
 from app.settings import Settings
 
 USUAL_CLOCK = (60, 120)
-GIVEN_STATES = (AssignmentState.RATED, AssignmentState.SURPLUS)
-
-
-def given_and_not_undone() -> ColumnElement[bool]:
-    """Of a rating: it gave a verdict, and no later version took it back. An assignment has one such rating at most."""
-    later = aliased(Rating)
-    undone = exists().where(
-        later.assignment_id == Rating.assignment_id,
-        later.version > Rating.version,
-        later.action == RatingAction.WITHDRAWN,
-    )
-    return and_(Rating.action == RatingAction.GIVEN, ~undone)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,50 +87,83 @@ class StudyRecord(NamedTuple):
     """Of the plan of the analysis, or of its newest amendment."""
 
 
-@dataclass(frozen=True)
-class _Hand:
+class Hand(NamedTuple):
+    """The item in hand; nothing where there is none."""
+
+    code: str | None = None
+    draft: str | None = None
+    shown_at: datetime | None = None
+    fragment: bytes | None = None
+
+
+class Last(NamedTuple):
+    """A verdict as it stands, in columns."""
+
     code: str
-    draft: str
-    shown_at: datetime
-    fragment: bytes
+    position: int
+    verdict: Verdict | None
+    hypothesis: str
+    at: datetime
+    version: int
+    action: RatingAction
 
 
 def rating_page(session: Session, settings: Settings, rater: Rater) -> RatingPage:
     """What this rater sees at /rate. Only reads."""
     at = clock.now()
-    hand = _hand(session, rater)
-    sitting = newest_sitting(session, rater)
-    standing = standing_of(session, settings, rater, at, sitting=sitting, holds=hand is not None)
+    row = plain(session).execute(PAGE, {"rater": rater.id}).one()
+    study_state, design, done, in_hand = row[:4]
+    hand, last = Hand(*row[4:8]), Last(*row[8:15])
+    sitting = NewestSitting(*row[15:]) if row[15] else None
+    standing = _standing(
+        session, settings, rater, at,
+        study_state=study_state, sitting=sitting, holds=hand.code is not None, done=done,
+    )  # fmt: skip
     state = page_state(standing)
+    shown = hand if state == "item" else Hand()
     rates = standing.open and not standing.gone_on
-    shown = hand if state == "item" else None
     return RatingPage(
         state=state,
-        code=shown.code if shown else None,
-        fragment=shown.fragment if shown else b"",
-        draft=shown.draft if shown else "",
-        shown_at=shown.shown_at if shown else None,
-        seconds=(at - shown.shown_at).total_seconds() if shown else 0.0,
+        code=shown.code,
+        fragment=shown.fragment or b"",
+        draft=shown.draft or "",
+        shown_at=shown.shown_at,
+        seconds=(at - shown.shown_at).total_seconds() if shown.shown_at else 0.0,
         done=standing.done,
         share=rater.share,
         may_go_on=rates and standing.free and not wants_more(standing.done, rater.share),
-        last_verdict=last_verdict(session, rater) if rates else None,
+        last_verdict=_given(last) if rates and last.code and in_hand < 2 else None,
         sent_away=sitting is not None and sitting.ended_by is not None,
         paused=sitting is not None and sitting.paused,
-        break_after_minutes=_break_after_minutes(sitting) if shown else None,
-        clock=clock_of(design_of(session, rater)) if shown else USUAL_CLOCK,
+        break_after_minutes=_break_after_minutes(sitting) if shown.code else None,
+        clock=clock_of(design) if shown.code else USUAL_CLOCK,
     )
 
 
-def standing_of(
-    session: Session, settings: Settings, rater: Rater, at: datetime, *, sitting: Sitting | None, holds: bool
-) -> Standing:
+def standing_of(session: Session, settings: Settings, rater: Rater, at: datetime) -> Standing:
     study_state = session.scalars(select(Study.state).where(Study.id == rater.study_id)).one()
+    return _standing(
+        session, settings, rater, at, study_state=study_state, sitting=newest_sitting(session, rater),
+        holds=holds_any(session, rater), done=count_done(session, rater),
+    )  # fmt: skip
+
+
+def _standing(
+    session: Session,
+    settings: Settings,
+    rater: Rater,
+    at: datetime,
+    *,
+    study_state: StudyState,
+    sitting: NewestSitting | None,
+    holds: bool,
+    done: int,
+) -> Standing:
     return Standing(
         open=study_state is StudyState.OPEN,
         present=sitting is not None and not is_over(sitting.last_seen_at, sitting.ended_at, at, settings.idle),
         holds=holds,
-        done=count_done(session, rater),
+        done=done,
         share=rater.share,
         free=not holds and is_any_free(session, rater, at),
         may_return=not holds and may_any_return(session, rater),
@@ -154,7 +172,7 @@ def standing_of(
     )
 
 
-def _break_after_minutes(sitting: Sitting | None) -> int | None:
+def _break_after_minutes(sitting: NewestSitting | None) -> int | None:
     """It is offered by the last sign of life; the next one has gone on."""
     offered = sitting is not None and sitting.break_offered_at == sitting.last_seen_at
     return int(sitting.unrested_seconds // 60) if sitting is not None and offered else None
@@ -177,7 +195,7 @@ def wide_fragment(session: Session, rater: Rater, assignment_code: str) -> bytes
 
 def given_verdicts(session: Session, rater: Rater) -> list[GivenVerdict]:
     """The rater's own verdicts as they stand, the newest first."""
-    return [_given(row[0], row[1]) for row in session.execute(standing_verdicts(rater))]
+    return [_given(_parts(*row)) for row in session.execute(standing_verdicts(rater))]
 
 
 def given_fragment(session: Session, rater: Rater, assignment_code: str) -> tuple[GivenVerdict, bytes] | None:
@@ -189,80 +207,37 @@ def given_fragment(session: Session, rater: Rater, assignment_code: str) -> tupl
         .where(Assignment.code == assignment_code)
     )
     row = session.execute(statement).one_or_none()
-    return (_given(row[0], row[1]), row[2]) if row else None
+    return (_given(_parts(row[0], row[1])), row[2]) if row else None
 
 
 def last_verdict(session: Session, rater: Rater) -> GivenVerdict | None:
     """The verdict that can be taken back: the last one, while no other is being taken back."""
-    in_hand = select(func.count()).where(Assignment.rater_id == rater.id, Assignment.state == AssignmentState.HELD)
-    statement = standing_verdicts(rater).where(in_hand.scalar_subquery() < 2).limit(1)
-    row = session.execute(statement).one_or_none()
-    return _given(row[0], row[1]) if row else None
+    statement = standing_verdicts(rater).where(IN_HAND.scalar_subquery() < 2).limit(1)
+    row = session.execute(statement, {"rater": rater.id}).one_or_none()
+    return _given(_parts(*row)) if row else None
 
 
-def newest_sitting(session: Session, rater: Rater) -> Sitting | None:
-    statement = (
-        select(Sitting).where(Sitting.rater_id == rater.id).order_by(Sitting.started_at.desc(), Sitting.id.desc())
-    )
-    return session.scalars(statement.limit(1)).one_or_none()
+def newest_sitting(session: Session, rater: Rater) -> NewestSitting | None:
+    row = plain(session).execute(NEWEST_SITTING, {"rater": rater.id}).one_or_none()
+    return NewestSitting(*row) if row else None
 
 
 def count_done(session: Session, rater: Rater) -> int:
-    mine = and_(Assignment.rater_id == rater.id, Assignment.state.in_(GIVEN_STATES))
-    return session.scalars(select(func.count()).select_from(Assignment).where(mine)).one()
-
-
-def takeable(rater: Rater) -> Select[int]:
-    """The items this rater may still be given, in the order of the seat."""
-    settled = exists().where(
-        Assignment.rater_id == rater.id,
-        Assignment.item_id == Placement.item_id,
-        Assignment.state != AssignmentState.RELEASED,
-    )
-    return (
-        select(Placement.item_id)
-        .join(Seat, Seat.id == Placement.seat_id)
-        .join(Item, Item.id == Placement.item_id)
-        .where(Seat.rater_id == rater.id, Item.phase == Phase.RATING, ~settled)
-        .order_by(Placement.position)
-    )
-
-
-def places_used(at: datetime) -> ColumnElement[int]:
-    """How many of an item's places are filled by a verdict or held under a lease that runs."""
-    other = aliased(Assignment)
-    running = and_(other.state == AssignmentState.HELD, other.leased_until > at)
-    count = select(func.count()).where(other.item_id == Item.id, or_(other.state == AssignmentState.RATED, running))
-    return count.correlate(Item).scalar_subquery()
-
-
-def places_filled() -> ColumnElement[int]:
-    other = aliased(Assignment)
-    count = select(func.count()).where(other.item_id == Item.id, other.state == AssignmentState.RATED)
-    return count.correlate(Item).scalar_subquery()
+    return plain(session).execute(DONE, {"rater": rater.id}).scalar_one()
 
 
 def is_any_free(session: Session, rater: Rater, at: datetime) -> bool:
-    return session.scalars(takeable(rater).where(places_used(at) < Item.capacity).limit(1)).first() is not None
+    return plain(session).execute(FREE, {"rater": rater.id, "at": at}).first() is not None
 
 
 def may_any_return(session: Session, rater: Rater) -> bool:
     """Whether an item without all its verdicts is left, free or in other hands."""
-    return session.scalars(takeable(rater).where(places_filled() < Item.capacity).limit(1)).first() is not None
-
-
-def given_since(rater: Rater, since: datetime) -> ScalarSelect[int]:
-    """How many verdicts were given and not taken back, also the one that is just being stored."""
-    before = exists().where(Rating.assignment_id == Assignment.id, Rating.at < since, given_and_not_undone())
-    mine = and_(Assignment.rater_id == rater.id, Assignment.state.in_(GIVEN_STATES))
-    return select(func.count()).select_from(Assignment).where(mine, ~before).scalar_subquery()
+    return plain(session).execute(UNFILLED, {"rater": rater.id}).first() is not None
 
 
 def day_is_full(session: Session, rater: Rater, at: datetime) -> bool:
     """Whether the study's limit a day is reached. Such a day is everybody's, in UTC: nobody's clock can stretch it."""
-    stored = session.scalars(select(Study.terms).where(Study.id == rater.study_id)).one()
-    most = Terms.of(stored).most_a_day
-    return most is not None and session.scalars(select(given_since(rater, day_start(at)))).one() >= most
+    return is_full(*plain(session).execute(TODAY, {"rater": rater.id, "since": day_start(at)}).one())
 
 
 def clock_of(design: Mapping[str, Any]) -> tuple[int, int]:
@@ -282,19 +257,6 @@ def study_record(session: Session, rater: Rater) -> StudyRecord:
     return StudyRecord(*session.execute(columns).one())
 
 
-def _hand(session: Session, rater: Rater) -> _Hand | None:
-    """The item in hand: of those held, the first."""
-    statement = (
-        select(Assignment.code, Assignment.draft, Assignment.shown_at, ItemContent.fragment)
-        .join(ItemContent, ItemContent.item_id == Assignment.item_id)
-        .where(Assignment.rater_id == rater.id, Assignment.state == AssignmentState.HELD)
-        .order_by(Assignment.position)
-        .limit(1)
-    )
-    row = session.execute(statement).one_or_none()
-    return _Hand(*row) if row else None
-
-
 def standing_verdicts(rater: Rater) -> Select[Assignment, Rating]:
     newest = select(func.max(Rating.version)).where(Rating.assignment_id == Assignment.id).correlate(Assignment)
     return (
@@ -305,15 +267,27 @@ def standing_verdicts(rater: Rater) -> Select[Assignment, Rating]:
     )
 
 
-def _given(assignment: Assignment, rating: Rating) -> GivenVerdict:
-    if rating.verdict is None:
-        raise ValueError(f"assignment {assignment.code} counts as rated, but its newest version takes the verdict back")
+def _parts(assignment: Assignment, rating: Rating) -> Last:
+    return Last(
+        assignment.code,
+        assignment.position,
+        rating.verdict,
+        rating.hypothesis,
+        rating.at,
+        rating.version,
+        rating.action,
+    )
+
+
+def _given(last: Last) -> GivenVerdict:
+    if last.verdict is None:
+        raise ValueError(f"assignment {last.code} counts as rated, but its newest version takes the verdict back")
     return GivenVerdict(
-        code=assignment.code,
-        position=assignment.position,
-        verdict=rating.verdict,
-        hypothesis=rating.hypothesis,
-        at=rating.at,
-        version=rating.version,
-        edited=rating.action is RatingAction.EDITED,
+        code=last.code,
+        position=last.position,
+        verdict=last.verdict,
+        hypothesis=last.hypothesis,
+        at=last.at,
+        version=last.version,
+        edited=last.action is RatingAction.EDITED,
     )

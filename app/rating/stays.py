@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 
 from app import clock
 from app.models import Rater, Rating, Sitting
-from app.rating.queries import given_and_not_undone
 from app.rating.sittings import is_over
+from app.rating.statements import given_and_not_undone
 from app.settings import Settings
 
 

@@ -4,16 +4,46 @@ import hashlib
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
-from sqlalchemy import or_, select
+from sqlalchemy import bindparam, insert, or_, select
 from sqlalchemy.orm import Session
 
 from app import log
+from app.db import plain
 from app.errors import AppError, Conflict, Invalid
-from app.models import Assignment, Rater, Rating, Sitting, Study, StudyState
+from app.models import Rater, Rating, RatingAction, StudyState, Verdict
 
 LONGEST_TEXT = 2000
 CLOSED = "The study was closed in the meantime, so no more verdicts are taken. Thank you for yours."
+
+
+class Version(NamedTuple):
+    """A row of `rating`: the same names, which its model explains."""
+
+    assignment_id: int
+    version: int
+    action: RatingAction
+    verdict: Verdict | None
+    idempotency_key: str
+    sitting_id: int | None
+    at: datetime
+    seconds: float
+    hypothesis: str = ""
+    lined_up: bool = False
+    widened: bool = False
+    late: bool = False
+    surplus: bool = False
+    id: int | None = None
+    """None until it is stored."""
+
+
+OF_ASSIGNMENT_OR_KEY = (
+    select(*(getattr(Rating, name) for name in Version._fields))
+    .where(or_(Rating.assignment_id == bindparam("assignment"), Rating.idempotency_key == bindparam("key")))
+    .order_by(Rating.version)
+)
+ADD = insert(Rating).returning(Rating.id)
 
 
 class ClosedMeanwhile(AppError):
@@ -22,16 +52,16 @@ class ClosedMeanwhile(AppError):
     status_code = 409
 
 
-def versions_of(session: Session, assignment: Assignment, idempotency_key: str) -> list[Rating]:
+def versions_of(session: Session, assignment_id: int, idempotency_key: str) -> list[Version]:
     """What was given on this assignment, the oldest first. A key that was used for another one is refused."""
-    mine_or_same_key = or_(Rating.assignment_id == assignment.id, Rating.idempotency_key == idempotency_key)
-    found = list(session.scalars(select(Rating).where(mine_or_same_key).order_by(Rating.version)))
-    if any(version.assignment_id != assignment.id for version in found):
+    rows = plain(session).execute(OF_ASSIGNMENT_OR_KEY, {"assignment": assignment_id, "key": idempotency_key})
+    found = [Version(*row) for row in rows]
+    if any(version.assignment_id != assignment_id for version in found):
         raise Conflict("This form was already sent for another neuron. Go to the current neuron and answer there.")
     return found
 
 
-def with_key(versions: Sequence[Rating], idempotency_key: str) -> Rating | None:
+def with_key(versions: Sequence[Version], idempotency_key: str) -> Version | None:
     """The version that a form with this key has made already."""
     return next((version for version in versions if version.idempotency_key == idempotency_key), None)
 
@@ -44,7 +74,7 @@ def checked_text(hypothesis: str) -> str:
     return text
 
 
-def digest(version: Rating, assignment_code: str) -> str:
+def digest(version: Version | Rating, assignment_code: str) -> str:
     """What the log holds instead of the text. The random key keeps it from being guessed."""
     verdict = version.verdict.value if version.verdict else None
     content = [assignment_code, version.version, version.action.value, verdict, version.hypothesis]
@@ -52,24 +82,20 @@ def digest(version: Rating, assignment_code: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def add_version(
-    session: Session, rater: Rater, assignment: Assignment, sitting: Sitting | None, at: datetime, version: Rating
-) -> Rating:
-    version.assignment_id = assignment.id
-    version.sitting_id = sitting.id if sitting else None
-    version.at = at
-    version.seconds = max(0.0, (at - assignment.shown_at).total_seconds())
-    session.add(version)
-    session.flush()
+def add_version(session: Session, rater: Rater, assignment_code: str, version: Version) -> Version:
+    """Store it, and a line about it in the study's log."""
+    values = version._asdict()
+    del values["id"]
+    stored = version._replace(id=plain(session).execute(ADD, values).scalar_one())
     record(
         session, rater, f"verdict {version.action.value}",
-        assignment=assignment.code, version=version.version, digest=digest(version, assignment.code),
+        assignment=assignment_code, version=version.version, digest=digest(version, assignment_code),
     )  # fmt: skip
-    return version
+    return stored
 
 
 def record(session: Session, rater: Rater, what: str, **detail: str | int) -> None:
     """A line in the study's log. It locks the study, so from here on the study cannot close under our hands."""
-    log.append(session, rater.study_id, f"rater {rater.code}", what, **detail)
-    if session.scalars(select(Study.state).where(Study.id == rater.study_id)).one() is not StudyState.OPEN:
+    state = log.append(session, rater.study_id, f"rater {rater.code}", what, **detail)
+    if state is not StudyState.OPEN:
         raise ClosedMeanwhile(CLOSED)

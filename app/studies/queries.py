@@ -21,7 +21,7 @@ from app.models import (
     Sitting,
     Study,
 )
-from app.rating.queries import given_and_not_undone
+from app.rating.statements import given_and_not_undone
 from app.settings import Settings
 from app.studies.seal import digest
 

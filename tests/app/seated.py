@@ -30,6 +30,7 @@ from app.models import (
 from app.raters import actions as raters
 from app.rating import actions
 from app.rating.queries import RatingPage, rating_page
+from app.rating.versions import Version
 from app.settings import Settings
 
 YES, NO, UNSURE = Verdict.INTERPRETABLE, Verdict.NOT_INTERPRETABLE, Verdict.CANNOT_DECIDE
@@ -113,7 +114,7 @@ class Hand:
 
     def give(
         self, verdict: Verdict = YES, hypothesis: str = "", *, code: str | None = None, key: str | None = None
-    ) -> Rating:
+    ) -> Version:
         code = code or self.page.code
         assert code is not None
         key = key or secrets.token_hex(16)

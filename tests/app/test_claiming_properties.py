@@ -13,7 +13,7 @@ from app.errors import Conflict
 from app.log import first_broken_line
 from app.models import Assignment, AssignmentState, Event, Rating, Verdict
 from app.rating import actions
-from app.rating.queries import GIVEN_STATES
+from app.rating.statements import GIVEN_STATES
 from app.settings import Settings
 from tests.app.seated import Clock, Hand, faults, join, seated_study, stopped_clock
 
