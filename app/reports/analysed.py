@@ -30,6 +30,8 @@ class Analysed:
     """What a report shows of a table of verdicts. Figures are drawn when they are first asked for."""
 
     analysis: "Analysis"
+    stamp: str = ""
+    """What its figures are stamped with: SIMULATED, PILOT, both or nothing."""
 
     _figures: "dict[str, dict[str, Figure]]" = field(default_factory=dict)
     _drawn: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -40,7 +42,7 @@ class Analysed:
 
         if speaking.code not in self._figures:
             with in_language(speaking):
-                self._figures[speaking.code] = {figure.name: figure for figure in draw(self.analysis)}
+                self._figures[speaking.code] = {figure.name: figure for figure in draw(self.analysis, self.stamp)}
         return self._figures[speaking.code]
 
     def is_drawn_in(self, speaking: Language) -> bool:
@@ -69,13 +71,15 @@ class Inputs:
     """Read only where the analysis is made: the seal has fixed what it gives."""
     guesses: "pd.DataFrame | None" = None
     held_out: "pd.DataFrame | None" = None
+    stamp: str = ""
+    """What the figures are stamped with."""
 
     @cached_property
     def key(self) -> str:
         """Equal for the very same tables and plan of the study with this seal."""
         every = (self.arms, self.verdicts, self.guesses, self.held_out)
         tables = "\n".join("" if one is None else one.to_csv() for one in every)
-        return sha256(f"{self.plan}\n{self.seal}\n{tables}".encode()).hexdigest()
+        return sha256(f"{self.plan}\n{self.seal}\n{self.stamp}\n{tables}".encode()).hexdigest()
 
 
 def kept(inputs: Inputs) -> Analysed | None:
@@ -93,7 +97,8 @@ def analysed(inputs: Inputs) -> Analysed:
                 analyse(
                     inputs.verdicts, inputs.plan, seed_of(inputs.seal), arms=inputs.arms, pages=inputs.pages(),
                     guesses=inputs.guesses, held_out=inputs.held_out,
-                )
+                ),
+                inputs.stamp,
             )  # fmt: skip
         _kept.move_to_end(inputs.key)
         while len(_kept) > KEPT:
@@ -101,18 +106,18 @@ def analysed(inputs: Inputs) -> Analysed:
         return _kept[inputs.key]
 
 
-def draw(analysis: "Analysis") -> "list[Figure]":
+def draw(analysis: "Analysis", stamp: str) -> "list[Figure]":
     """The figures that these numbers can fill."""
     from app.reports.figures import blinding_figure, forest_figure, fraction_figure, strictness_figure, times_figure
 
-    simulated, baseline = bool(analysis.label), analysis.plan.baseline
-    drawn = [fraction_figure(analysis.arms, baseline, simulated)]
+    baseline = analysis.plan.baseline
+    drawn = [fraction_figure(analysis.arms, baseline, stamp)]
     if any(difference.neurons.defined for difference in analysis.differences):
-        drawn.append(forest_figure(analysis.differences, simulated))
+        drawn.append(forest_figure(analysis.differences, stamp))
     names = {rater.rater: say("Rater %(letter)s") % {"letter": letter(rater.rater)} for rater in analysis.strictness}
-    drawn.append(strictness_figure(analysis.strictness, baseline, names, simulated))
+    drawn.append(strictness_figure(analysis.strictness, baseline, names, stamp))
     if analysis.blinding and any(bang.index.defined for bang in analysis.blinding.conditions):
-        drawn.append(blinding_figure(analysis.blinding, baseline, simulated))
+        drawn.append(blinding_figure(analysis.blinding, baseline, stamp))
     if any(row.quantiles_seconds for row in analysis.times):
-        drawn.append(times_figure(analysis.times, baseline, simulated))
+        drawn.append(times_figure(analysis.times, baseline, stamp))
     return drawn

@@ -4,17 +4,18 @@ import json
 from typing import Literal
 
 from app.errors import NotFound
-from app.reports.report import Report
+from app.language import Language
+from app.reports.report import ENGLISH, Report
 
 FigureFormat = Literal["svg", "png", "json"]
 FORMATS: tuple[FigureFormat, ...] = ("svg", "png", "json")
 
 
-def figure_file(report: Report, name: str, form: FigureFormat) -> tuple[bytes, str]:
+def figure_file(report: Report, name: str, form: FigureFormat, speaking: Language = ENGLISH) -> tuple[bytes, str]:
     """The figure's bytes and their media type. Raises NotFound where the report has no such figure."""
     from app.reports.figures import png, svg, vega_lite
 
-    figure = report.figures.get(name)
+    figure = report.figures_in(speaking).get(name)
     if figure is None:
         raise NotFound("This report has no such figure.")
     if form == "png":

@@ -20,4 +20,4 @@ def report_files(report: Report, appendix: Sequence[RatedItem] = (), speaking: L
     yield File("report.json", json_bytes(as_json(report)))
     for name in report.figures:
         for form in FORMATS:
-            yield File(f"{name}.{form}", figure_file(report, name, form)[0])
+            yield File(f"{name}.{form}", figure_file(report, name, form, speaking)[0])

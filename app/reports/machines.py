@@ -78,14 +78,14 @@ def table_of(said: Said, units: "dict[str, dict[str, Any]]") -> "pd.DataFrame":
     return pd.DataFrame(rows, columns=columns).assign(rater=0, rater_kind=KIND)
 
 
-def machines_figure(reports: list[MachineReport], baseline: str, simulated: bool) -> "Figure | None":
+def machines_figure(reports: list[MachineReport], baseline: str, stamp: str) -> "Figure | None":
     """Each machine's fraction in each condition; None where no machine has a verdict."""
     from app.reports.figures.machines import draw_machines
 
     shown = [report for report in reports if report.figures]
     if not shown:
         return None
-    return draw_machines({one.name: one.figures.arms for one in shown if one.figures}, baseline, simulated)
+    return draw_machines({one.name: one.figures.arms for one in shown if one.figures}, baseline, stamp)
 
 
 def _units(session: Session, study: Study) -> dict[str, dict[str, Any]]:

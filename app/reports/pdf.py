@@ -39,7 +39,7 @@ def pdf(report: Report, speaking: Language = ENGLISH, appendix: Sequence[RatedIt
             format="pdf",
             sys_inputs={
                 "title": report.study.name,
-                "simulated": "yes" if report.simulated else "no",
+                "stamp": report.stamp,
                 "language": speaking.code,
             },
             timestamp=int(at.timestamp()) if at else None,  # the PDF's date, and no part of a second

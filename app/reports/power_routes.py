@@ -9,8 +9,10 @@ from markupsafe import Markup
 from pydantic import BaseModel, Field
 
 from app.errors import Invalid
+from app.language import Language, language_of
 from app.reports import names, planning
 from app.reports.planning import Question
+from app.reports.speech import in_language
 from app.security import ReadingAdministrator
 from app.web import render, streamed
 
@@ -57,7 +59,13 @@ def power(request: Request, administrator: ReadingAdministrator, asked: Annotate
     if not asked.simulate:
         return render(request, "reports/power.html", block="main", **known)
     found: list[Any] = []
-    return streamed(request, "reports/power.html", rows=_in_turn(question, found), drawn=lambda: _drawn(found), **known)
+    return streamed(
+        request,
+        "reports/power.html",
+        rows=_in_turn(question, found),
+        drawn=lambda: _drawn(found, language_of(request)),
+        **known,
+    )
 
 
 def _in_turn(question: Question, found: list[Any]) -> Iterator[Any]:
@@ -72,8 +80,9 @@ def _in_turn(question: Question, found: list[Any]) -> Iterator[Any]:
         yield row
 
 
-def _drawn(found: list[Any]) -> Markup:
+def _drawn(found: list[Any], speaking: Language) -> Markup:
     from app.reports.figures import inline, power_figure
 
     # SVG that vl-convert drew from our own numbers, every label in it escaped
-    return Markup(inline(power_figure(found)))  # noqa: S704
+    with in_language(speaking):
+        return Markup(inline(power_figure(found)))  # noqa: S704

@@ -68,6 +68,11 @@ class Report:
         return self.study.simulated
 
     @property
+    def stamp(self) -> str:
+        """What every figure and table is stamped with."""
+        return stamp_of(self.study)
+
+    @property
     def figures(self) -> "dict[str, Figure]":
         """All figures that there are numbers for, by name, with English words."""
         return self.figures_in(ENGLISH)
@@ -79,9 +84,9 @@ class Report:
 
         found = dict(self.found.figures_in(speaking)) if self.found else {}
         with in_language(speaking):
-            more = [machines_figure(self.machines, self.plan.baseline, self.simulated)]
+            more = [machines_figure(self.machines, self.plan.baseline, self.stamp)]
             more += [detectable_figure(self.power)] if self.power and self.power.eighty else []
-            more.append(flow_figure(self.flow, self.simulated))
+            more.append(flow_figure(self.flow, self.stamp))
         return found | {figure.name: figure for figure in more if figure}
 
     def drawn_in(self, speaking: Language) -> dict[str, str]:
@@ -96,6 +101,11 @@ class Report:
     def command(self) -> str:
         """What computes every number of the report again."""
         return f"glance report {self.study.code} --out report"
+
+
+def stamp_of(study: Study) -> str:
+    """SIMULATED, PILOT, both or nothing: what nobody may take for the outcome of a study of people."""
+    return ", ".join(["SIMULATED"] * study.simulated + ["PILOT"] * study.pilot)
 
 
 @dataclass(frozen=True)
@@ -124,7 +134,7 @@ def gather(session: Session, study: Study) -> Gathered:
     checked = held_out(session, study, plan, out)
     inputs = Inputs(
         table, plan, study.seal_root, offered(study), partial(pages, session, study),
-        guesses=guesses(session, study, plan, out), held_out=checked,
+        guesses=guesses(session, study, plan, out), held_out=checked, stamp=stamp_of(study),
     )  # fmt: skip
     return Gathered(table, made, sealed, plan, checked, None if counted(whole, plan).empty else inputs)
 
@@ -171,7 +181,7 @@ def as_json(report: Report) -> dict[str, Any]:
     study = report.study
     parts: dict[str, Any] = {
         "format": FORMAT,
-        "label": "SIMULATED" if report.simulated else "",
+        "label": report.stamp,
         "study": {
             "code": study.code, "name": study.name, "simulated": study.simulated, "pilot": study.pilot,
             "created_at": moment(study.created_at), "design": study.design,

@@ -89,10 +89,10 @@ def report_pdf(request: Request, code: Code, session: ReadSession, _: ReadingAdm
 
 @router.get("/report/figures/{name}.{form}")
 def report_figure(
-    code: Code, name: FigureName, form: FigureFormat, session: ReadSession, _: ReadingAdministrator
+    request: Request, code: Code, name: FigureName, form: FigureFormat, session: ReadSession, _: ReadingAdministrator
 ) -> Response:
     study = unblinded_study(session, code)
-    content, media_type = figure_file(make_report(session, study), name, form)
+    content, media_type = figure_file(make_report(session, study), name, form, language_of(request))
     return Response(content, media_type=media_type, headers=attachment(file_name(study, f"{name}.{form}")))
 
 

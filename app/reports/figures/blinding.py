@@ -1,23 +1,28 @@
 """Success of blinding: Bang's index of each condition; 0 is blind guessing."""
 
+import json
+
 import altair as alt
 
+from app.language import N_
 from app.reports.figures import series
 from app.reports.figures.drawing import Chart, Figure, Row, Size, figure
 from app.reports.names import MINUS, condition_name, in_order
+from app.reports.speech import say
 from app.reports.statistics.blinding import Bang, Blinding
 
-TITLE = "Bang’s index"
+TITLE = N_("Bang’s index")
 
 
-def blinding_figure(blinding: Blinding, baseline: str, simulated: bool = False) -> Figure:
+def blinding_figure(blinding: Blinding, baseline: str, stamp: str = "") -> Figure:
     """A row a condition with the interval over raters (thin) and of independent guesses (thick)."""
     known = {row.condition: row for row in blinding.conditions if row.index.defined}
     conditions = in_order(known, baseline)
     rows = [_row(known[name]) for name in conditions]
-    label = "Bang’s index of blinding, 0 for blind guessing. " + "; ".join(f"{r['name']}: {r['text']}" for r in rows)
+    label = say(N_("Bang’s index of blinding, 0 for blind guessing.")) + " "
+    label += "; ".join(f"{row['name']}: {row['text']}" for row in rows)
     height = 36 * len(rows) + 66
-    return figure("blinding", f"{label}.", lambda size: _draw(rows, conditions, size), (height, height), simulated)
+    return figure("blinding", f"{label}.", lambda size: _draw(rows, conditions, size), (height, height), stamp)
 
 
 def _row(bang: Bang) -> Row:
@@ -37,7 +42,8 @@ def _row(bang: Bang) -> Row:
 
 def _draw(rows: list[Row], conditions: list[str], size: Size) -> Chart:
     number = f"replace(format(datum.value, '.1f'), '-', '{MINUS}')"
-    expression = f"datum.value == 0 ? 'blind' : datum.value == 1 ? 'all right' : {number}"
+    blind, right = json.dumps(say(N_("blind"))), json.dumps(say(N_("all right")))
+    expression = f"datum.value == 0 ? {blind} : datum.value == 1 ? {right} : {number}"
     axis = alt.Axis(values=[-1, -0.5, 0, 0.5, 1], labelExpr=expression, grid=False)
     scale = alt.Scale(domain=[-1, 1.3 if size.wide else 1.45], nice=False)
     y_axis = alt.Axis(labelPadding=8, labelColor="var(--ink)", labelFontWeight=600, domain=False, ticks=False)
@@ -45,7 +51,7 @@ def _draw(rows: list[Row], conditions: list[str], size: Size) -> Chart:
     hue, form = series.colour(conditions), series.shape(conditions)
 
     def x(field: str) -> alt.X:
-        return alt.X(field, title=TITLE, scale=scale, axis=axis)
+        return alt.X(field, title=say(TITLE), scale=scale, axis=axis)
 
     base = alt.Chart(series.values(rows))
     zero = alt.Chart(series.values([{"zero": 0}])).mark_rule(color="var(--edge)", strokeWidth=1)

@@ -27,7 +27,7 @@ def detectable_figure(power: "Detectable") -> Figure:
     found = "; ".join(f"{mark['text']}: {percent(mark['power'])}" for mark in marks)
     label = say(N_("Power of the design against the true difference in points.")) + f" {found}"
     title = say(N_("True difference, percentage points"))
-    return figure("detectable", label, lambda size: _draw(rows, marks, title, size), (230, 230), False)
+    return figure("detectable", label, lambda size: _draw(rows, marks, title, size), (230, 230), "")
 
 
 def _draw(rows: list[Row], marks: list[Row], title: str, size: Size) -> Chart:

@@ -24,7 +24,7 @@ FIXED = {
 }
 """The light colours of the style sheet, for files that stand alone."""
 STAMP_ROOM = 22
-"""Pixels for the stamp above the plot of a simulated study."""
+"""Pixels for the stamp above the plot of a study that is no study of people, or a pilot."""
 VARIABLE = re.compile(r"var\((--[a-z0-9]+)\)")
 FONT = "Liberation Sans, Arial, sans-serif"
 Row = dict[str, Any]
@@ -60,16 +60,18 @@ Chart = alt.LayerChart | alt.FacetChart
 Draw = Callable[[Size], Chart]
 
 
-def figure(name: str, label: str, draw: Draw, heights: tuple[int, int], simulated: bool) -> Figure:
-    """Two drawings of a figure, `heights` in pixels for the wide and the slim one."""
+def figure(name: str, label: str, draw: Draw, heights: tuple[int, int], stamp: str) -> Figure:
+    """Two drawings of a figure, `heights` in pixels for the wide and the slim one. `stamp`: SIMULATED, PILOT, both or
+    nothing.
+    """
     sizes = Size(WIDE, heights[0]), Size(SLIM, heights[1])
-    wide, slim = (_specification(draw(size), size, simulated) for size in sizes)
-    return Figure(name, f"SIMULATED. {label}" if simulated else label, wide, slim)
+    wide, slim = (_specification(draw(size), size, stamp) for size in sizes)
+    return Figure(name, f"{stamp}. {label}" if stamp else label, wide, slim)
 
 
-def _specification(chart: Chart, size: Size, simulated: bool) -> Row:
-    """The chart with the sheet's axes; a simulated study is stamped above the plot, where no mark can hide it."""
-    stamp = alt.TitleParams("SIMULATED", anchor="end", fontSize=11, fontWeight=600, color="var(--mute)", offset=6)
+def _specification(chart: Chart, size: Size, stamp: str) -> Row:
+    """The chart with the sheet's axes, stamped above the plot, where no mark can hide it."""
+    title = alt.TitleParams(stamp, anchor="end", fontSize=11, fontWeight=600, color="var(--mute)", offset=6)
     axis: Row = {
         "domainColor": "var(--edge)",
         "tickColor": "var(--edge)",
@@ -83,13 +85,13 @@ def _specification(chart: Chart, size: Size, simulated: bool) -> Row:
     }
     done = chart.properties(
         width=size.width,
-        height=size.height + (STAMP_ROOM if simulated else 0),
+        height=size.height + (STAMP_ROOM if stamp else 0),
         background="transparent",
         padding=2,
         autosize=alt.AutoSizeParams(type="fit", contains="padding"),
     )
-    if simulated:
-        done = done.properties(title=stamp)
+    if stamp:
+        done = done.properties(title=title)
     done = done.configure(font=FONT, view=alt.ViewConfig(stroke=None), axis=alt.AxisConfig(**axis))
     return cast(Row, done.to_dict())
 

@@ -16,7 +16,7 @@ STEP, BOX = 64, 40
 """Pixels from one box to the next, and of a box."""
 
 
-def flow_figure(flow: "Flow", simulated: bool = False) -> Figure:
+def flow_figure(flow: "Flow", stamp: str = "") -> Figure:
     """Neurons: drawn, replaced, shown, rated, analysed. Raters: invited, consented, trained, rated, analysed."""
     columns = (_neurons(flow), _raters(flow))
     names = (say(N_("Neurons")), say(N_("Raters")))
@@ -30,7 +30,7 @@ def flow_figure(flow: "Flow", simulated: bool = False) -> Figure:
         f"{name}: " + ", ".join(f"{n} {what}" for n, what in boxes) for name, boxes in zip(names, columns, strict=True)
     )
     height = STEP * max(map(len, columns)) + 30
-    return figure("flow", f"{said}.", lambda size: _draw(rows, heads, height, size), (height, height), simulated)
+    return figure("flow", f"{said}.", lambda size: _draw(rows, heads, height, size), (height, height), stamp)
 
 
 def _neurons(flow: "Flow") -> list[tuple[int, str]]:

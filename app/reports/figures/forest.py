@@ -16,7 +16,7 @@ STEP = 0.2  # between ticks: 20 points
 TEXT_ROOM, VALUE_ROOM = 112, 34  # pixels for "+22 (10 to 32)" and for "+22" at the right edge
 
 
-def forest_figure(differences: Sequence[Difference], simulated: bool = False) -> Figure:
+def forest_figure(differences: Sequence[Difference], stamp: str = "") -> Figure:
     """Every difference with both intervals; "All sizes" is the average over sizes."""
     order = in_order((row.condition for row in differences), "")
     known = [row for row in differences if row.neurons.defined]
@@ -25,7 +25,7 @@ def forest_figure(differences: Sequence[Difference], simulated: bool = False) ->
     rows = [_row(row, several) for row in shown]
     label = f"{_title(shown)}. " + "; ".join(f"{row['row']}: {row['text']}" for row in rows) + "."
     height = 30 * len(rows) + 62
-    return figure("difference", label, lambda size: _draw(rows, _title(shown), size), (height, height), simulated)
+    return figure("difference", label, lambda size: _draw(rows, _title(shown), size), (height, height), stamp)
 
 
 def _title(shown: Sequence[Difference]) -> str:
@@ -45,7 +45,8 @@ def _row(difference: Difference, several: bool) -> Row:
     bounds = outer if outer.low is not None else inner
     text = points(value)
     if bounds.low is not None and bounds.high is not None:
-        text += f" ({points(bounds.low)} to {points(bounds.high)})".replace("(+", "(").replace("to +", "to ")
+        low, high = (points(bound).removeprefix("+") for bound in (bounds.low, bounds.high))
+        text += say(N_(" (%(low)s to %(high)s)")) % {"low": low, "high": high}
     return {
         "row": f"{condition_name(difference.condition)}, {name[0].lower() + name[1:]}" if several else name,
         "all": difference.size is None,

@@ -17,23 +17,25 @@ LABEL_ROOM = 106  # pixels for the names to the right of the last points
 GAP = 0.055  # two labels this far apart on the axis of fractions do not touch
 
 
-def fraction_figure(arms: Sequence[ArmFraction], baseline: str, simulated: bool = False) -> Figure:
+def fraction_figure(arms: Sequence[ArmFraction], baseline: str, stamp: str = "") -> Figure:
     """Interpretable fraction of every arm with its interval; small points are single raters."""
     shown = [arm for arm in arms if arm.fraction.defined]
     sizes = sorted({arm.arm.size for arm in shown})
     conditions = in_order((arm.arm.condition for arm in shown), baseline)
-    label = "Fraction of neurons called interpretable. " + _sentence(shown, len(sizes) > 1)
+    label = say(N_("Fraction of neurons called interpretable.")) + f" {_sentence(shown, len(sizes) > 1)}"
     if len(sizes) == 1:
         height = 44 * len(shown) + 56
-        return figure("fraction", label, lambda size: _dots(shown, conditions, size), (height, height), simulated)
-    return figure("fraction", label, lambda size: _lines(shown, conditions, sizes, size), (350, 320), simulated)
+        return figure("fraction", label, lambda size: _dots(shown, conditions, size), (height, height), stamp)
+    return figure("fraction", label, lambda size: _lines(shown, conditions, sizes, size), (350, 320), stamp)
 
 
 def _sentence(arms: Sequence[ArmFraction], sized: bool) -> str:
     parts = []
     for arm in arms:
-        at = f" at {size_name(arm.arm.size)}" if sized else ""
-        parts.append(f"{condition_name(arm.arm.condition)}{at}: {percent(arm.fraction.value or 0)}")
+        name = condition_name(arm.arm.condition)
+        if sized:
+            name = say(N_("%(condition)s at %(size)s")) % {"condition": name, "size": size_name(arm.arm.size)}
+        parts.append(f"{name}: {percent(arm.fraction.value or 0)}")
     return "; ".join(parts) + "."
 
 
@@ -68,7 +70,7 @@ def _lines(arms: Sequence[ArmFraction], conditions: list[str], sizes: list[int],
     domain = [sizes[0] * 10 ** (-24 * step), sizes[-1] * 10 ** (LABEL_ROOM * step)]
     x = alt.X(
         "x:Q",
-        title="Non-embedding parameters",
+        title=say(N_("Non-embedding parameters")),
         scale=alt.Scale(type="log", domain=domain, nice=False),
         axis=alt.Axis(values=sizes, labelExpr=_size_labels(sizes), grid=False, labelOverlap="greedy"),
     )
@@ -169,7 +171,9 @@ def _dot_names(arms: Sequence[ArmFraction]) -> list[str]:
     """The condition; with replicate models, the seed too."""
     conditions = [arm.arm.condition for arm in arms]
     return [
-        condition_name(name) if conditions.count(name) == 1 else f"{condition_name(name)}, seed {arm.arm.seed}"
+        condition_name(name)
+        if conditions.count(name) == 1
+        else f"{condition_name(name)}{say(N_(', '))}{say(N_('seed %(n)s')) % {'n': arm.arm.seed}}"
         for name, arm in zip(conditions, arms, strict=True)
     ]
 
@@ -179,4 +183,5 @@ def _numbers(arm: ArmFraction, wide: bool) -> str:
     value = percent(fraction.value or 0)
     if not wide or fraction.low is None or fraction.high is None:
         return value
-    return f"{value} ({100 * fraction.low:.0f} to {100 * fraction.high:.0f})"
+    bounds = {"low": f"{100 * fraction.low:.0f}", "high": f"{100 * fraction.high:.0f}"}
+    return value + say(N_(" (%(low)s to %(high)s)")) % bounds

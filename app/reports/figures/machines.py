@@ -10,7 +10,7 @@ from app.reports.speech import say
 from app.reports.statistics.machines import MachineFraction
 
 
-def draw_machines(machines: Mapping[str, Sequence[MachineFraction]], baseline: str, simulated: bool) -> Figure:
+def draw_machines(machines: Mapping[str, Sequence[MachineFraction]], baseline: str, stamp: str) -> Figure:
     """A row a machine, and for several sizes a row a machine and size; a mark a condition."""
     several = len({one.arm.size for arms in machines.values() for one in arms}) > 1
     rows = [_row(name, one, several) for name, arms in machines.items() for one in arms]
@@ -19,9 +19,7 @@ def draw_machines(machines: Mapping[str, Sequence[MachineFraction]], baseline: s
     said = "; ".join(f"{row['rater']}, {condition_name(row['condition'])}: {percent(row['fraction'])}" for row in rows)
     label = say(N_("Fraction of neurons called interpretable by machine raters, not by people.")) + f" {said}."
     height = max(16 * len(conditions) + 10, 34) * len(names) + 84
-    return figure(
-        "machines", label, lambda size: rater_rows(rows, names, conditions, size), (height, height), simulated
-    )
+    return figure("machines", label, lambda size: rater_rows(rows, names, conditions, size), (height, height), stamp)
 
 
 def _row(name: str, one: MachineFraction, several: bool) -> Row:

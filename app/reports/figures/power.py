@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 import altair as alt
 
+from app.language import N_
 from app.reports.figures import series
 from app.reports.figures.drawing import Chart, Figure, Row, Size, figure
 from app.reports.names import percent
+from app.reports.speech import say
 from app.reports.statistics.power import Power
 
-TITLE = "Neurons an arm"
+TITLE = N_("Neurons an arm")
 GOALS = (0.8, 0.9)
 LABEL_ROOM = {True: 0.3, False: 0.9}
 """Room for the names of the lines, as a share of the axis that is used, in a wide and in a slim drawing."""
@@ -23,18 +25,19 @@ def power_figure(powers: Sequence[Power]) -> Figure:
     rows = [_row(power) for power in powers]
     lines = list(dict.fromkeys(row["condition"] for row in rows))
     truth = powers[0].truth
-    effect = f"{percent(truth.baseline)} against {percent(truth.other)}"
-    label = f"Power to tell {effect}. " + "; ".join(
-        f"{row['neurons']} neurons, {row['condition']}: {percent(row['power'])}" for row in rows
-    )
-    return figure("power", f"{label}.", lambda size: _draw(rows, lines, size), (320, 300), False)
+    fractions = {"one": percent(truth.baseline), "other": percent(truth.other)}
+    label = say(N_("Power to tell %(one)s from %(other)s, by neurons an arm:")) % fractions
+    label += " " + "; ".join(f"{row['neurons']}, {row['condition']}: {percent(row['power'])}" for row in rows)
+    return figure("power", f"{label}.", lambda size: _draw(rows, lines, size), (320, 300), "")
 
 
 def _row(power: Power) -> Row:
     design = power.design
-    each = "1 verdict" if design.verdicts == 1 else f"{design.verdicts} verdicts"
+    line = (
+        N_("%(raters)s raters, 1 verdict") if design.verdicts == 1 else N_("%(raters)s raters, %(verdicts)s verdicts")
+    )
     return {
-        "condition": f"{design.raters} raters, {each}",
+        "condition": say(line) % {"raters": design.raters, "verdicts": design.verdicts},
         "neurons": design.neurons,
         "power": power.permutation.value or 0.0,
         "low": power.permutation.low or 0.0,
@@ -48,7 +51,7 @@ def _draw(rows: Sequence[Row], lines: list[str], size: Size) -> Chart:
     top = most + max(most - least, 10) * LABEL_ROOM[size.wide]
     ticks = sorted({row["neurons"] for row in rows})
     axis = alt.Axis(values=ticks, grid=False, labelOverlap="greedy")
-    x = alt.X("neurons:Q", title=TITLE, scale=alt.Scale(domain=[least * 0.9, top], nice=False), axis=axis)
+    x = alt.X("neurons:Q", title=say(TITLE), scale=alt.Scale(domain=[least * 0.9, top], nice=False), axis=axis)
     y_axis = alt.Axis(labelExpr=series.SHARE, values=[0, 0.2, 0.4, 0.6, 0.8, 0.9, 1], domain=False, ticks=False)
     y_scale = alt.Scale(domain=[0, 1])
 

@@ -7,7 +7,7 @@ import altair as alt
 from app.language import N_
 from app.reports.figures import series
 from app.reports.figures.drawing import Chart, Figure, Row, Size, figure
-from app.reports.names import condition_name, in_order, percent
+from app.reports.names import condition_name, in_order, percent, rater_name
 from app.reports.speech import say
 from app.reports.statistics.strictness import Rater
 
@@ -15,20 +15,23 @@ TITLE = N_("Called interpretable")
 
 
 def strictness_figure(
-    raters: Sequence[Rater], baseline: str, names: Mapping[int, str] | None = None, simulated: bool = False
+    raters: Sequence[Rater], baseline: str, names: Mapping[int, str] | None = None, stamp: str = ""
 ) -> Figure:
     """A row a rater, strictest first, a mark a condition. `names` maps rater numbers to what the report calls them."""
-    called = {rater.rater: (names or {}).get(rater.rater, f"Rater {rater.rater}") for rater in raters}
+    called = {rater.rater: (names or {}).get(rater.rater, rater_name(rater.rater)) for rater in raters}
     rows = [_row(rater, called[rater.rater], part.condition) for rater in raters for part in rater.by_condition]
     rows = [row for row in rows if row["n"]]
     conditions = in_order((row["condition"] for row in rows), baseline)
-    label = "Fraction called interpretable by each rater in each condition. " + "; ".join(
-        f"{called[rater.rater]}: {percent(rater.fraction.value or 0)} of {rater.fraction.n}" for rater in raters
+    label = say(N_("Fraction called interpretable by each rater in each condition.")) + " "
+    label += "; ".join(
+        say(N_("%(rater)s: %(share)s of %(n)s"))
+        % {"rater": called[one.rater], "share": percent(one.fraction.value or 0), "n": one.fraction.n}
+        for one in raters
     )
     height = max(16 * len(conditions) + 10, 34) * len(called) + 84
     order = list(called.values())
     return figure(
-        "raters", f"{label}.", lambda size: rater_rows(rows, order, conditions, size), (height, height), simulated
+        "raters", f"{label}.", lambda size: rater_rows(rows, order, conditions, size), (height, height), stamp
     )
 
 

@@ -7,23 +7,24 @@ import altair as alt
 from app.language import N_
 from app.reports.figures import series
 from app.reports.figures.drawing import Chart, Figure, Row, Size, figure
-from app.reports.names import condition_name, in_order
+from app.reports.names import condition_name, in_order, percent
 from app.reports.speech import say
 from app.reports.statistics.times import Times
 
 TITLE = N_("Seconds a verdict")
-CLOCK = ((60, "1 min"), (120, "2 min"))
+CLOCK = ((60, N_("1 min")), (120, N_("2 min")))
 TEXT_ROOM = {True: 120, False: 0}  # a slim drawing leaves the shares to the table
 
 
-def times_figure(times: Sequence[Times], baseline: str, simulated: bool = False) -> Figure:
+def times_figure(times: Sequence[Times], baseline: str, stamp: str = "") -> Figure:
     """A row a condition: median, middle half (thick) and middle four fifths (thin); dashed: the soft clock turned."""
     known = {row.condition: row for row in times if row.condition is not None and row.quantiles_seconds}
     conditions = in_order(known, baseline)
     rows = [_row(known[name]) for name in conditions]
-    label = "Seconds a verdict took. " + "; ".join(f"{row['name']}: median {row['median']:.0f}" for row in rows) + "."
+    medians = [say(N_("%(name)s: median %(n)s")) % {"name": row["name"], "n": f"{row['median']:.0f}"} for row in rows]
+    label = say(N_("Seconds a verdict took.")) + f" {'; '.join(medians)}."
     height = 40 * len(rows) + 78
-    return figure("times", label, lambda size: _draw(rows, conditions, size), (height, height), simulated)
+    return figure("times", label, lambda size: _draw(rows, conditions, size), (height, height), stamp)
 
 
 def _row(times: Times) -> Row:
@@ -37,7 +38,7 @@ def _row(times: Times) -> Row:
         "median": median,
         "upper": upper,
         "high": high,
-        "text": f"{100 * over:.0f}\u00a0% over 1 minute",
+        "text": say(N_("%(share)s over 1 minute")) % {"share": percent(over)},
     }
 
 
@@ -56,7 +57,7 @@ def _draw(rows: Sequence[Row], conditions: list[str], size: Size) -> Chart:
         return alt.X(field, title=say(TITLE), scale=scale, axis=axis)
 
     base = alt.Chart(series.values(rows))
-    clock = alt.Chart(series.values([{"at": at, "words": words} for at, words in CLOCK]))
+    clock = alt.Chart(series.values([{"at": at, "words": say(words)} for at, words in CLOCK]))
     layers = [
         clock.mark_rule(color="var(--edge)", strokeDash=[2, 3]).encode(x("at:Q")),
         clock.mark_text(align="left", baseline="top", dx=4, dy=2, fontSize=11, color="var(--mute)").encode(

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.language import language
 from app.reports import figures
 from app.reports.figures import Figure
 from app.reports.figures.series import apart
 from app.reports.names import percent, points, size_name
+from app.reports.speech import in_language
 from app.reports.statistics.analysis import Analysis, analyse
 from app.reports.statistics.blinding import Blinding, blinding
 from app.reports.statistics.plan import Plan
@@ -29,15 +31,15 @@ def analysis(sizes: tuple[int, ...], simulated: bool = False) -> Analysis:
     return analyse(table, Plan(baseline="gelu", resamples=200, simulated=simulated), seed=1)
 
 
-def drawings(simulated: bool = False) -> list[Figure]:
-    one, several = analysis((1000,), simulated), analysis((1000, 8000), simulated)
+def drawings(stamp: str = "") -> list[Figure]:
+    one, several = analysis((1000,), "SIMULATED" in stamp), analysis((1000, 8000), "SIMULATED" in stamp)
     return [
-        figures.fraction_figure(one.arms, "gelu", simulated),
-        figures.fraction_figure(several.arms, "gelu", simulated),
-        figures.forest_figure(several.differences, simulated),
-        figures.strictness_figure(one.strictness, "gelu", {0: "Rater <A>"}, simulated),
-        figures.times_figure(one.times, "gelu", simulated),
-        figures.blinding_figure(guessed(), "gelu", simulated),
+        figures.fraction_figure(one.arms, "gelu", stamp),
+        figures.fraction_figure(several.arms, "gelu", stamp),
+        figures.forest_figure(several.differences, stamp),
+        figures.strictness_figure(one.strictness, "gelu", {0: "Rater <A>"}, stamp),
+        figures.times_figure(one.times, "gelu", stamp),
+        figures.blinding_figure(guessed(), "gelu", stamp),
     ]
 
 
@@ -72,12 +74,31 @@ def test_inline_drawings(index: int) -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_simulated_is_stamped_inside_the_figure() -> None:
-    for drawing in drawings(simulated=True):
-        assert drawing.label.startswith("SIMULATED.")
+@pytest.mark.parametrize("stamp", ["SIMULATED", "PILOT", "SIMULATED, PILOT"])
+def test_a_stamp_is_inside_the_figure(stamp: str) -> None:
+    for drawing in drawings(stamp):
+        assert drawing.label.startswith(f"{stamp}.")
         for svg in parts(drawing):
-            assert "SIMULATED" in "".join(svg.itertext())
-        assert "SIMULATED" in figures.svg(drawing)
+            assert stamp in "".join(svg.itertext())
+        assert stamp in figures.svg(drawing)
+
+
+def powers() -> Figure:
+    found = [
+        summary(Design(neurons=neurons, raters=raters), Truth(), [Outcome((0.1, 0.4), (-0.1, 0.6), 0.01)] * 4)
+        for raters in (3, 6)
+        for neurons in (20, 40)
+    ]
+    return figures.power_figure(found)
+
+
+def test_in_chinese_nothing_in_a_figure_stays_english() -> None:
+    """Names of conditions aside, and what the test itself calls a rater."""
+    with in_language(language("zh-Hans")):
+        drawn = [*drawings(), powers()]
+    for drawing in drawn:
+        said = " ".join([drawing.label, *(text for svg in parts(drawing) for text in svg.itertext())])
+        assert set(re.findall("[A-Za-z]{2,}", said)) <= {"GELU", "SoLU", "LN", "Rater", "Bang"}, drawing.name
 
 
 def test_conditions_differ_in_shape_and_are_named_on_the_marks() -> None:
@@ -89,13 +110,8 @@ def test_conditions_differ_in_shape_and_are_named_on_the_marks() -> None:
 
 
 def test_power_is_drawn_and_said() -> None:
-    powers = [
-        summary(Design(neurons=neurons, raters=raters), Truth(), [Outcome((0.1, 0.4), (-0.1, 0.6), 0.01)] * 4)
-        for raters in (3, 6)
-        for neurons in (20, 40)
-    ]
-    drawing = figures.power_figure(powers)
-    assert "40 neurons, 6 raters, 1 verdict: 100" in drawing.label
+    drawing = powers()
+    assert "40, 6 raters, 1 verdict: 100" in drawing.label
     assert "3 raters, 1 verdict" in "".join(parts(drawing)[1].itertext())
 
 
