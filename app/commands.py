@@ -14,7 +14,7 @@ from sqlalchemy import Engine, make_url, select
 from sqlalchemy.orm import Session, selectinload
 
 from app import clock
-from app.audit_log import SHELL
+from app.audit_log import SHELL, record
 from app.db import open_engine, transaction
 from app.errors import Conflict, Invalid, NotFound
 from app.models import Administrator, Study, StudyState
@@ -49,6 +49,8 @@ def backup(options: Options) -> None:
     with database(settings):
         pass
     backup(settings.database_url, options.file)
+    with writing() as (session, _):
+        record(session, ACTOR, "backup taken")
     say(f"Not in it: the key file {settings.key_file.resolve()}. Keep a copy of that one somewhere else.")
     say(str(options.file))
 
@@ -249,6 +251,7 @@ def report(options: Options) -> None:
         made = make_report(session, study, mixed=options.mixed)
         written = report_files(made, all_items(session, study), language(options.language))
         _write(options.out, {file.name: file.content for file in written})
+        _note_taken(session, study, "report")
     say(str(options.out / "report.html"))
 
 
@@ -264,10 +267,15 @@ def export(options: Options) -> int:
             study = unblinded_study(session, study.code)
             _write(options.out, {file.name: file.content for file in neuronpedia_files(session, study)})
         warnings = empty_tables(session, study)
+        _note_taken(session, study, "export")
     for warning in warnings:
         sys.stderr.write(f"{warning}\n")
     say(str(options.out))
     return 1 if warnings and options.strict else 0
+
+
+def _note_taken(session: Session, study: Study, file: str) -> None:
+    record(session, ACTOR, "download taken", study_id=study.id, file=file)
 
 
 def import_ratings(options: Options) -> None:
@@ -290,9 +298,11 @@ def _write(folder: Path, contents: dict[str, bytes]) -> None:
 
 
 def verify(options: Options) -> int:
+    from app.reports.verified_tables import verify_tables
     from app.studies.verifying import verify_export
 
     verified = verify_export(options.export)
+    verified.add(verify_tables(options.export))
     for line in verified.good:
         say(f"✓ {line}")
     for line in verified.faults:

@@ -9,6 +9,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from app.administrators.people_routes import router as people_router
 from app.administrators.routes import router as administrators_router
+from app.audit.routes import router as audit_router
 from app.db import WRITERS, open_engine
 from app.errors import AppError, PasswordDue, SignedOut
 from app.language import N_, language_of
@@ -71,6 +72,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(phases_router)
     app.include_router(reports_router)
     app.include_router(power_router)
+    app.include_router(audit_router)
     app.include_router(operations_router)
     return app
 

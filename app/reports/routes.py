@@ -22,6 +22,7 @@ from app.reports.rated_items import all_items, count_pages, rated_items
 from app.reports.report import as_json, gather, make_report
 from app.reports.seal_file import seal_file
 from app.reports.tables import Name
+from app.reports.taken import TAKEN
 from app.reports.words import Words
 from app.reports.working import STEPS, Work, begin
 from app.security import ReadingAdministrator
@@ -66,28 +67,28 @@ def _working(request: Request, study: Study, administrator: Administrator, work:
     return page
 
 
-@router.get("/report.json")
+@router.get("/report.json", dependencies=TAKEN)
 def report_json(code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
     study = unblinded_study(session, code)
     content = json_bytes(as_json(make_report(session, study)))
     return Response(content, media_type="application/json", headers=attachment(file_name(study, "report.json")))
 
 
-@router.get("/report.html")
+@router.get("/report.html", dependencies=TAKEN)
 def report_file(request: Request, code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
     study = unblinded_study(session, code)
     content = standalone(make_report(session, study), language_of(request), all_items(session, study))
     return Response(content, media_type="text/html", headers=attachment(file_name(study, "report.html")))
 
 
-@router.get("/report.pdf")
+@router.get("/report.pdf", dependencies=TAKEN)
 def report_pdf(request: Request, code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
     study = unblinded_study(session, code)
     content = pdf(make_report(session, study), language_of(request), all_items(session, study))
     return Response(content, media_type="application/pdf", headers=attachment(file_name(study, "report.pdf")))
 
 
-@router.get("/report/figures/{name}.{form}")
+@router.get("/report/figures/{name}.{form}", dependencies=TAKEN)
 def report_figure(
     request: Request, code: Code, name: FigureName, form: FigureFormat, session: ReadSession, _: ReadingAdministrator
 ) -> Response:
@@ -117,21 +118,21 @@ def show_exports(request: Request, code: Code, session: ReadSession, administrat
     )
 
 
-@router.get("/exports/seal.json")
+@router.get("/exports/seal.json", dependencies=TAKEN)
 def download_seal(code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
     study = find_study(session, code)
     content = json_bytes(seal_file(session, study))
     return Response(content, media_type="application/json", headers=attachment(file_name(study, "seal.json")))
 
 
-@router.get("/exports/everything.zip")
+@router.get("/exports/everything.zip", dependencies=TAKEN)
 def download_everything(code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
     study = find_study(session, code)
     content = zipped(files(session, study), file_name(study, "export"))
     return Response(content, media_type="application/zip", headers=attachment(file_name(study, "export.zip")))
 
 
-@router.get("/exports/neuronpedia.zip")
+@router.get("/exports/neuronpedia.zip", dependencies=TAKEN)
 def download_neuronpedia(code: Code, session: ReadSession, _: ReadingAdministrator) -> Response:
     study = unblinded_study(session, code)
     content = zipped(neuronpedia_files(session, study), file_name(study, "neuronpedia"))
@@ -139,7 +140,7 @@ def download_neuronpedia(code: Code, session: ReadSession, _: ReadingAdministrat
     return Response(content, media_type="application/zip", headers=headers)
 
 
-@router.get("/exports/{name}.{form}")
+@router.get("/exports/{name}.{form}", dependencies=TAKEN)
 def download(code: Code, name: Name, form: Format, session: ReadSession, _: ReadingAdministrator) -> Response:
     study = find_study(session, code)
     found = export(session, study, name, form)
