@@ -3,16 +3,16 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import and_, bindparam, func, insert, select, update
+from sqlalchemy import Select, and_, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from app.db import plain
 from app.models import Assignment, AssignmentState, Item, Placement, Rater, Study
 from app.models.base import new_code
 from app.rating.assignment import lease_is_over, wants_more
-from app.rating.day import day_start
-from app.rating.statements import DONE, FREE, GIVEN_SINCE, RATER, filled_or_held, places_used
-from app.rating.terms import is_full
+from app.rating.queries import day_is_full
+from app.rating.statements import DONE, FREE, FREE_ONWARD, RATER, filled_or_held, places_used
+from app.rating.terms import Terms
 from app.settings import Settings
 
 
@@ -40,7 +40,7 @@ class Free(NamedTuple):
 OWN = tuple(getattr(Assignment, name) for name in Own._fields)
 OF_CODE = select(*OWN).where(Assignment.rater_id == RATER, Assignment.code == bindparam("code"))
 AT_WORK = (
-    select(Study.terms, DONE.scalar_subquery(), GIVEN_SINCE.scalar_subquery(), *OWN)
+    select(Study.terms, DONE.scalar_subquery(), *OWN)
     .select_from(Rater)
     .join(Study, Study.id == Rater.study_id)
     .outerjoin(Assignment, and_(Assignment.rater_id == Rater.id, Assignment.state == AssignmentState.HELD))
@@ -59,11 +59,19 @@ OTHERS = (
 HAS_A_PLACE = select(places_used() < Item.capacity).where(Item.id == bindparam("item"))
 MINE = select(Assignment.id).where(Assignment.rater_id == RATER, Assignment.item_id == Placement.item_id)
 LAST_POSITION = select(func.max(Assignment.position)).where(Assignment.rater_id == RATER)
-NEXT = FREE.where(Item.id.not_in(bindparam("full", expanding=True))).add_columns(
-    MINE.correlate(Placement).scalar_subquery(), LAST_POSITION.scalar_subquery()
-)
-NEXT_LOCKED = tuple(NEXT.with_for_update(of=Item, skip_locked=pass_over, key_share=True) for pass_over in (True, False))
-"""One that nobody is claiming just now, or else any."""
+
+
+def _next(free: Select[int], *, pass_over: bool) -> Select[int, int | None, int | None]:
+    """One that is not known to be full, locked; `pass_over`: nor is being claimed by somebody else just now."""
+    return (
+        free.where(Item.id.not_in(bindparam("full", expanding=True)))
+        .add_columns(MINE.correlate(Placement).scalar_subquery(), LAST_POSITION.scalar_subquery())
+        .with_for_update(of=Item, skip_locked=pass_over, key_share=True)
+    )
+
+
+NEXT = (_next(FREE_ONWARD, pass_over=True), _next(FREE, pass_over=True), _next(FREE, pass_over=False))
+"""Where to look, one after the other."""
 
 
 def own(session: Session, rater: Rater, code: str) -> Own | None:
@@ -78,15 +86,15 @@ def change(session: Session, assignment_id: int, **values: AssignmentState | dat
 
 def keep_in_hand(session: Session, settings: Settings, rater: Rater, at: datetime, *, restart_clock: bool) -> bool:
     """Keep the rater's item to go on with: one that is held already, or a new one. False: there is nothing to give."""
-    rows = plain(session).execute(AT_WORK, {"rater": rater.id, "since": day_start(at)}).all()
-    terms, done, today = rows[0][:3]
-    for held in [Own(*row[3:]) for row in rows if row.id]:
+    rows = plain(session).execute(AT_WORK, {"rater": rater.id}).all()
+    terms, done = rows[0][:2]
+    for held in [Own(*row[2:]) for row in rows if row.id]:
         if not lease_is_over(held.leased_until, at) or place_is_left(session, rater, held.item_id, at, wait=False):
             shown_at = at if restart_clock else held.shown_at
             change(session, held.id, leased_until=at + settings.lease, shown_at=shown_at)
             return True
         change(session, held.id, state=AssignmentState.RELEASED)
-    if not wants_more(done, rater.share) or is_full(terms, today):
+    if not wants_more(done, rater.share) or (Terms.of(terms).most_a_day and day_is_full(session, rater, at)):
         return False
     return _claim(session, settings, rater, at)
 
@@ -121,10 +129,10 @@ def _claim(session: Session, settings: Settings, rater: Rater, at: datetime) -> 
 
 
 def _take_free_item(session: Session, rater: Rater, at: datetime) -> Free | None:
-    """Lock the first free item in the seat's order: one that nobody is claiming just now, or else any."""
+    """Lock the next free item in the seat's order, or else the first; one that nobody is claiming, or else any."""
     full: list[int] = []
     connection = plain(session)
-    for free in NEXT_LOCKED:
+    for free in NEXT:
         while row := connection.execute(free, {"rater": rater.id, "at": at, "full": full}).one_or_none():
             taken = Free(*row)
             # The lock may have been granted after another claim was committed: only a look from behind it is sure.

@@ -25,7 +25,7 @@ from app.rating.assignment import PageState, Standing, page_state, wants_more
 from app.rating.day import day_start
 from app.rating.sittings import NewestSitting, is_over
 from app.rating.statements import DONE, FREE, GIVEN_STATES, IN_HAND, NEWEST_SITTING, PAGE, TODAY, UNFILLED
-from app.rating.terms import is_full
+from app.rating.terms import Terms
 from app.settings import Settings
 
 USUAL_CLOCK = (60, 120)
@@ -237,7 +237,9 @@ def may_any_return(session: Session, rater: Rater) -> bool:
 
 def day_is_full(session: Session, rater: Rater, at: datetime) -> bool:
     """Whether the study's limit a day is reached. Such a day is everybody's, in UTC: nobody's clock can stretch it."""
-    return is_full(*plain(session).execute(TODAY, {"rater": rater.id, "since": day_start(at)}).one())
+    stored, given = plain(session).execute(TODAY, {"rater": rater.id, "since": day_start(at)}).one()
+    most = Terms.of(stored).most_a_day
+    return most is not None and given >= most
 
 
 def clock_of(design: Mapping[str, Any]) -> tuple[int, int]:

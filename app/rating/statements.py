@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Integer, Select, and_, bindparam, exists, func, or_, select
+from sqlalchemy import ColumnElement, Integer, ScalarSelect, Select, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import aliased
 
 from app.models import (
@@ -26,6 +26,7 @@ from app.models.base import UtcDateTime
 from app.rating.sittings import NewestSitting
 
 GIVEN_STATES = (AssignmentState.RATED, AssignmentState.SURPLUS)
+UNGIVEN_STATES = tuple(state for state in AssignmentState if state not in GIVEN_STATES)
 RATER = bindparam("rater", type_=Integer())
 AT = bindparam("at", type_=UtcDateTime())
 SINCE = bindparam("since", type_=UtcDateTime())
@@ -102,9 +103,25 @@ def _takeable() -> Select[int]:
     )
 
 
+def _where_they_are() -> ScalarSelect[int]:
+    """The place in the seat's order of the item that the rater was given last."""
+    last, own = aliased(Placement), aliased(Seat)
+    return (
+        select(last.position)
+        .join(own, own.id == last.seat_id)
+        .join(Assignment, Assignment.item_id == last.item_id)
+        .where(own.rater_id == RATER, Assignment.rater_id == RATER)
+        .order_by(Assignment.position.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+
+
 TAKEABLE = _takeable()
 """The first item that this rater may still be given, in the order of the seat."""
 FREE = TAKEABLE.where(places_used() < Item.capacity)
+FREE_ONWARD = FREE.where(Placement.position > func.coalesce(_where_they_are(), 0))
+"""The next one from where they are: it passes over what they have had without looking at it, however much that is."""
 UNFILLED = TAKEABLE.where(places_filled() < Item.capacity)
 """It has not all its verdicts; it may be in other hands."""
 
@@ -112,7 +129,8 @@ UNFILLED = TAKEABLE.where(places_filled() < Item.capacity)
 def _page() -> Select[*tuple[Any, ...]]:
     hand, last, newest = aliased(Assignment), aliased(Assignment), aliased(Rating)
     held = select(Assignment.id).where(Assignment.rater_id == RATER, Assignment.state == AssignmentState.HELD)
-    given = select(Assignment.id).where(Assignment.rater_id == RATER, Assignment.state.in_(GIVEN_STATES))
+    # Said so that SQLite goes back through the positions instead of sorting all that were ever given.
+    given = select(Assignment.id).where(Assignment.rater_id == RATER, Assignment.state.not_in(UNGIVEN_STATES))
     stay = select(Sitting.id).where(Sitting.rater_id == RATER)
     version = select(func.max(Rating.version)).where(Rating.assignment_id == last.id).correlate(last)
     first_held = held.order_by(Assignment.position).limit(1).scalar_subquery()

@@ -34,9 +34,3 @@ class Terms:
         """Without what is as usual, so that a study without terms holds nothing."""
         usual = asdict(type(self)())
         return {name: value for name, value in asdict(self).items() if value != usual[name]}
-
-
-def is_full(stored: Mapping[str, Any], given_today: int) -> bool:
-    """Whether the study's limit a day is reached."""
-    most = Terms.of(stored).most_a_day
-    return most is not None and given_today >= most
