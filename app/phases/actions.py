@@ -7,7 +7,8 @@ from sqlalchemy.orm import Session
 
 from app import clock
 from app.errors import Conflict, Invalid
-from app.models import CheckAnswer, Guess, PracticeAnswer, Rater, RaterPhase, StudyState, Verdict
+from app.models import CheckAnswer, Guess, Item, PracticeAnswer, Rater, RaterPhase, StudyState, Verdict
+from app.phases.chained import CHECKED, GUESSED, PRACTISED, answer_digest
 from app.phases.queries import (
     Step,
     check_steps,
@@ -47,7 +48,7 @@ def answer_practice(
         return
     answer = PracticeAnswer(verdict=verdict, hypothesis=text, at=at)
     _keep(session, settings, rater, steps[number - 1].item_id, answer, at)
-    record(session, rater, "practice answered", number=number, of=len(steps))
+    _chain(session, rater, PRACTISED, number, steps, verdict.value)
 
 
 def read_lesson(session: Session, settings: Settings, rater: Rater, number: int) -> None:
@@ -97,7 +98,7 @@ def answer_check(session: Session, settings: Settings, rater: Rater, number: int
             raise Conflict(GIVEN)
         return
     _keep(session, settings, rater, steps[number - 1].item_id, CheckAnswer(fires=ticked, at=at), at)
-    record(session, rater, "check answered", number=number, of=len(steps))
+    _chain(session, rater, CHECKED, number, steps, " ".join(map(str, ticked)))
     if number == len(steps):
         _go_on(session, rater, at)
 
@@ -124,7 +125,7 @@ def guess(session: Session, settings: Settings, rater: Rater, number: int, condi
             raise Conflict(GIVEN)
         return
     _keep(session, settings, rater, steps[number - 1].item_id, Guess(condition=said, at=at), at)
-    record(session, rater, "condition guessed", number=number, of=len(steps))
+    _chain(session, rater, GUESSED, number, steps, condition)
     if number == len(steps):
         _go_on(session, rater, at)
 
@@ -159,6 +160,12 @@ def _keep(
     rater.stepped_at = at
     session.add(answer)
     session.flush()
+
+
+def _chain(session: Session, rater: Rater, what: str, number: int, steps: Sequence[Step], said: str) -> None:
+    """A line of the log: no answer can be changed, added or taken away unseen."""
+    item = session.get_one(Item, steps[number - 1].item_id)
+    record(session, rater, what, number=number, of=len(steps), digest=answer_digest(rater.code, item.code, said))
 
 
 def _next_phase(session: Session, rater: Rater) -> RaterPhase | None:

@@ -23,7 +23,7 @@ def read_table(path: Path, table: Table) -> list[Cells]:
     """The table from an export's folder or archive. Raises Invalid with file, row and column where it cannot be."""
     for form in FORMATS:
         name = f"{table.name}.{form}"
-        content = _content(path, name)
+        content = content_of(path, name)
         if content is not None:
             return decode(table, content, form, name)
     raise Invalid(
@@ -31,7 +31,8 @@ def read_table(path: Path, table: Table) -> list[Cells]:
     )
 
 
-def _content(path: Path, name: str) -> bytes | None:
+def content_of(path: Path, name: str) -> bytes | None:
+    """A file of an export's folder or archive, None where it has no such file."""
     if path.is_dir():
         file = path / name
         return file.read_bytes() if file.is_file() else None

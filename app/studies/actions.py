@@ -13,6 +13,7 @@ from app.studies.draw import LEVEL
 from app.studies.opening import Opened, open_study
 from app.studies.queries import count_verdicts, locked_study, verdicts_digest
 from app.studies.reasons import checked_reason
+from app.studies.said import said_so_far
 from app.studies.seal import digest
 from app.studies.serving import serving_seconds
 from app.studies.unblinding import bars, checks
@@ -28,6 +29,7 @@ def close_study(session: Session, code: str, administrator: Administrator) -> St
     log.append(
         session, study.id, administrator.name, "study closed",
         verdicts=count_verdicts(session, study), digest=verdicts_digest(session, study),
+        tables=said_so_far(session, study),
     )  # fmt: skip
     return study
 
@@ -91,7 +93,7 @@ def _unblind(
         session, study.id, name, "study unblinded", **first,
         seal=study.seal_root, secret=study.secret, key=digest(sorted(opened.items.values(), key=lambda i: i["code"])),
         verdicts=count_verdicts(session, study), digest=verdicts_digest(session, study),
-        reason=digest(study.unblinding_reason),
+        tables=said_so_far(session, study), reason=digest(study.unblinding_reason),
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from app.studies.early import opened_early
 from app.studies.opening import Opened
 from app.studies.plans import amendments
 from app.studies.queries import count_held, count_verdicts, count_wanted, first_verdict_at, verdicts_digest
+from app.studies.said import said_so_far
 from app.studies.seal import digest, leaf
 
 
@@ -102,7 +103,10 @@ def _allocation(study: Study, opened: Opened) -> Check:
 def _unchanged(session: Session, study: Study, events: Sequence[Event]) -> Check:
     closed = [event for event in events if event.what == "study closed"]
     now = verdicts_digest(session, study)
+    tables = closed[-1].detail.get("tables") if closed else None  # first studies were closed without
     if closed and closed[-1].detail.get("digest") == now:
+        if any(tables.get(name) != found for name, found in said_so_far(session, study).items() if tables):
+            return Check(False, "What raters said is not fixed", "It is not as it was at closing: somebody changed it.")
         return Check(True, "The verdicts are as they were at closing", "Every version of every verdict.", now)
     detail = "They are fixed by closing." if study.state is StudyState.OPEN else "They are not those at closing."
     return Check(False, "The verdicts are not fixed", detail, bars=study.state is not StudyState.OPEN)

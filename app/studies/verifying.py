@@ -23,6 +23,10 @@ class Verified:
     good: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
+    def add(self, more: "Verified") -> None:
+        self.good += more.good
+        self.faults += more.faults
+
     def note(self, what: str, faults: list[str]) -> None:
         self.faults += faults
         if not faults:
