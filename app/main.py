@@ -22,6 +22,7 @@ from app.operations.routes import router as operations_router
 from app.phases.routes import router as phases_router
 from app.raters.own_routes import router as own_place_router
 from app.raters.routes import router as raters_router
+from app.raters.terms_routes import router as terms_router
 from app.rating.routes import router as rating_router
 from app.reports.power_routes import router as power_router
 from app.reports.routes import router as reports_router
@@ -68,6 +69,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(plan_router)
     app.include_router(unblinding_router)
     app.include_router(raters_router)
+    app.include_router(terms_router)
     app.include_router(own_place_router)
     app.include_router(phases_router)
     app.include_router(reports_router)
@@ -85,10 +87,17 @@ def show_app_error(request: Request, error: Exception) -> Response:
         "error.html",
         block="main",
         status_code=error.status_code,
-        message=error.message,
+        message=_said(request, error),
         sign_in=sign_in,
         change_password=error.change_path if isinstance(error, PasswordDue) else None,
     )
+
+
+def _said(request: Request, error: AppError) -> str:
+    """In the reader's language; without values the page itself translates it."""
+    if not error.values:
+        return error.message
+    return language_of(request).gettext(error.untranslated) % error.values
 
 
 def show_http_error(request: Request, error: Exception) -> Response:

@@ -33,6 +33,8 @@ class Settings(BaseSettings):
     """Whoever shows this bearer's token may read /metrics; empty: nobody."""
     allowed_hosts: list[str] = ["127.0.0.1", "localhost", "[::1]", "testserver"]
     """Host names that the application answers to."""
+    return_hosts: list[str] = []
+    """Sites of panels to which raters may be led back when they are done, as ["app.prolific.com"]; none: to no site."""
     lease_minutes: int = 30
     """How long a neuron waits for the rater who holds it before it is offered to another."""
     idle_minutes: int = 30
