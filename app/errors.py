@@ -3,9 +3,11 @@ class AppError(Exception):
 
     status_code = 400
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(self, message: str, **values: object) -> None:
+        # With places for values, as %(name)s, a message can be translated before they are filled.
+        filled = message % values if values else message
+        super().__init__(filled)
+        self.message, self.untranslated, self.values = filled, message, values
 
 
 class NotFound(AppError):
@@ -29,6 +31,12 @@ class Invalid(AppError):
 
 class TooMany(AppError):
     status_code = 429
+
+
+class Unreachable(AppError):
+    """Another server, on which we depend, did not answer as it should."""
+
+    status_code = 502
 
 
 class SignedOut(AppError):

@@ -17,6 +17,8 @@ Code = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 """A random public code: of a study, an assignment, a sitting, an invitation."""
 FormText = Annotated[str, Form(max_length=10_000), NoNul]
 ShortText = Annotated[str, Form(max_length=200), NoNul]
+OptionalNumber = Annotated[str, Form(pattern=r"^[0-9]{0,6}$")]
+"""A whole number, or nothing: an empty field of a form is sent as empty text."""
 
 
 async def _settings(request: Request) -> Settings:

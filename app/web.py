@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
@@ -36,11 +37,18 @@ def address(request: Request, path: str) -> str:
     return f"{request.scope.get('root_path', '').rstrip('/')}{path}"
 
 
+def query_with(request: Request, **changed: str) -> str:
+    """The query of this page's address with some values changed, as a link to the same page."""
+    kept = [(name, value) for name, value in request.query_params.multi_items() if name not in changed]
+    return "?" + urlencode([*kept, *changed.items()])
+
+
 def globals_for(request: Request, language: Language) -> dict[str, Any]:
-    """What every template may use: url(), _(), the language, the reader's theme and palette, the page's path."""
+    """What every template may use: url(), query(), _(), the language, the reader's theme and palette."""
     return {
         "request": request,
         "url": lambda path: address(request, path),
+        "query": lambda **changed: query_with(request, **changed),
         "language": language,
         "gettext": language.gettext,
         "_": language.gettext,

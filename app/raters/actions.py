@@ -10,6 +10,7 @@ from app.models import (
     AssignmentState,
     BrowserSession,
     Invitation,
+    PanelMember,
     Rater,
     RaterKind,
     Seat,
@@ -19,7 +20,10 @@ from app.models import (
 )
 from app.names import one_line
 from app.raters.invitations import numbered, refusal
+from app.raters.panel import Arrival
 from app.raters.queries import invitation_by_token, link_is, rater_of
+from app.raters.room import check_room, lock_study, take_free_seat
+from app.rating.completion import new_completion_code
 from app.rating.phases import first_phase
 from app.security import new_token, token_hash
 
@@ -39,6 +43,7 @@ def invite(
     kind: RaterKind | None = None,
     reusable: bool = False,
     expires_at: datetime | None = None,
+    most_raters: int | None = None,
 ) -> str:
     """Make a link; returns its token, which is kept nowhere and so can be shown only now.
 
@@ -53,10 +58,14 @@ def invite(
         raise Conflict(CLOSED)
     if name in _names(session, study):
         raise Conflict(f"There is already a link or a rater named “{name}” in this study. Choose another name.")
+    if most_raters is not None and (most_raters < 1 or not reusable):
+        raise Invalid(
+            "A link for several raters can be limited to so many, from 1 on. Leave the field empty otherwise."
+        )
     token = new_token()
     invitation = Invitation(
         study_id=study.id, token_hash=token_hash(token), name=name, kind=kind, reusable=reusable,
-        created_at=clock.now(), expires_at=expires_at,
+        created_at=clock.now(), expires_at=expires_at, most_raters=most_raters,
     )  # fmt: skip
     session.add(invitation)
     session.flush()
@@ -75,13 +84,18 @@ def revoke(session: Session, study: Study, invitation_code: str, *, actor: str) 
         log.append(session, study.id, actor, "link withdrawn", link=invitation.code)
 
 
-def join(session: Session, token: str) -> Rater:
-    """Somebody opened a link and consents: a new rater on the lowest free seat, or the one whose own link it is."""
+def join(session: Session, token: str, arrival: Arrival | None = None) -> Rater:
+    """Somebody opened a link and consents: a new rater on the lowest free seat, or the one whose own link it is.
+
+    `arrival`: a panel sent them, and says who they are, so that the same person comes back to the same seat.
+    """
     at = clock.now()
     invitation = _locked_invitation(session, token)
     if sentence := refusal(link_is(session, invitation, at)):
         raise Refused(sentence)
-    known = rater_of(session, invitation)
+    if invitation.reusable:
+        lock_study(session, invitation.study_id)  # whoever comes at the same instant, perhaps by another link, waits
+    known = rater_of(session, invitation, arrival)
     if known is not None:
         if known.deactivated_at is not None:
             raise Refused(DEACTIVATED)
@@ -90,7 +104,7 @@ def join(session: Session, token: str) -> Rater:
     if study.state is not StudyState.OPEN:
         raise Conflict(CLOSED)
     _check_kind(study, invitation.kind)
-    return _seat_new_rater(session, study, invitation, at)
+    return _seat_new_rater(session, study, invitation, at, arrival)
 
 
 def deactivate(session: Session, study: Study, rater_code: str, *, actor: str) -> None:
@@ -161,19 +175,22 @@ def _locked_invitation(session: Session, token: str) -> Invitation:
     return found
 
 
-def _seat_new_rater(session: Session, study: Study, invitation: Invitation, at: datetime) -> Rater:
-    free = select(Seat).where(Seat.study_id == study.id, Seat.rater_id.is_(None)).order_by(Seat.number).limit(1)
-    seat = session.scalars(free.with_for_update(skip_locked=True)).one_or_none()
-    if seat is None:
-        raise Conflict("All places of this study are taken. Tell the person who sent you the link.")
+def _seat_new_rater(
+    session: Session, study: Study, invitation: Invitation, at: datetime, arrival: Arrival | None
+) -> Rater:
+    lock_study(session, study.id)  # so that no two are the last one whom a limit lets in
+    check_room(session, study, invitation)
+    seat = take_free_seat(session, study)
     names = set(session.scalars(select(Rater.name).where(Rater.study_id == study.id)))
     rater = Rater(
         study_id=study.id, invitation_id=invitation.id, kind=invitation.kind,
         name=numbered(invitation.name, names), share=seat.share, created_at=at, consented_at=at,
-        phase=first_phase(study.design), stepped_at=at,
+        phase=first_phase(study.design), stepped_at=at, completion_code=new_completion_code(),
     )  # fmt: skip
     session.add(rater)
     session.flush()
+    if invitation.reusable and arrival is not None:
+        session.add(PanelMember(rater_id=rater.id, study_id=study.id, **arrival._asdict()))
     seat.rater_id = rater.id
     log.append(session, study.id, f"rater {rater.code}", "rater joined", seat=seat.number)
     return rater

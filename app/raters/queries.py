@@ -1,3 +1,4 @@
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -12,6 +13,7 @@ from app.models import (
     Assignment,
     Invitation,
     OwnRater,
+    PanelMember,
     Rater,
     RaterKind,
     RaterPhase,
@@ -22,9 +24,12 @@ from app.models import (
 )
 from app.raters.flags import Flag, Work, blind, flags
 from app.raters.invitations import LinkState, link_state
+from app.raters.panel import Arrival
 from app.raters.work import work_of
+from app.rating.completion import own_code
 from app.rating.sittings import LONGEST_GAP, is_over
 from app.rating.statements import GIVEN_STATES, given_and_not_undone
+from app.rating.terms import Terms
 from app.security import token_hash
 from app.settings import Settings
 
@@ -48,6 +53,13 @@ class RaterRow:
     median_seconds: float | None
     active_minutes: float
     flags: list[Flag]
+    panel: str | None = None
+    """Who they are to the panel that sent them."""
+    completion_code: str = ""
+    """What they are given when they have done everything."""
+    joined: int | None = None
+    """Of a link that lets in many: how many are in by it, and how many at most."""
+    most: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,11 +104,24 @@ def design_of(session: Session, invitation: Invitation) -> dict[str, Any]:
     return design
 
 
-def rater_of(session: Session, invitation: Invitation) -> Rater | None:
-    """The rater whose own this link is; None while nobody has opened it, and for a link that lets in many."""
+def terms_of(session: Session, invitation: Invitation) -> Terms:
+    return Terms.of(session.scalars(select(Study.terms).where(Study.id == invitation.study_id)).one())
+
+
+def rater_of(session: Session, invitation: Invitation, arrival: Arrival | None = None) -> Rater | None:
+    """The rater whose own this link is; None while nobody has opened it.
+
+    A link that lets in many is nobody's own, but brings whoever a panel names back to the rater they are.
+    """
     if invitation.reusable:
-        return None
+        return _panel_rater(session, invitation, arrival) if arrival else None
     return session.scalars(select(Rater).where(Rater.invitation_id == invitation.id)).one_or_none()
+
+
+def _panel_rater(session: Session, invitation: Invitation, arrival: Arrival) -> Rater | None:
+    member = and_(PanelMember.study_id == invitation.study_id, PanelMember.person == arrival.person)
+    statement = select(Rater).join(PanelMember, PanelMember.rater_id == Rater.id).where(member)
+    return session.scalars(statement).one_or_none()
 
 
 def link_is(session: Session, invitation: Invitation, at: datetime) -> LinkState:
@@ -115,12 +140,14 @@ def rater_rows(session: Session, study: Study, viewer: Administrator | None = No
     links = session.scalars(select(Invitation).where(Invitation.study_id == study.id).order_by(Invitation.name))
     work = work_of(session, study)
     own = own_raters(session, study, viewer) if viewer else set()
+    terms = Terms.of(study.terms)
     rows = [
-        _rater_row(row, at, flags(blind(found) if row.Rater.id in own else found))
+        _rater_row(row, at, terms, flags(blind(found) if row.Rater.id in own else found))
         for row in raters
         for found in [work.get(row.Rater.id, Work())]
     ]
-    return rows + [_link_row(link, at) for link in links if link.reusable or link.id not in opened]
+    joined = Counter(row.Rater.invitation_id for row in raters if row.Rater.deactivated_at is None)
+    return rows + [_link_row(link, at, joined[link.id]) for link in links if link.reusable or link.id not in opened]
 
 
 def own_raters(session: Session, study: Study, viewer: Administrator) -> set[int]:
@@ -183,8 +210,10 @@ def _raters(study: Study) -> Select[Any]:
             stay.c.seen,
             stay.c.s.label("active_seconds"),
             medians.c.median,
+            PanelMember.person,
         )
         .outerjoin(Invitation, Invitation.id == Rater.invitation_id)
+        .outerjoin(PanelMember, PanelMember.rater_id == Rater.id)
         .outerjoin(stay, stay.c.rater_id == Rater.id)
         .outerjoin(medians, medians.c.rater_id == Rater.id)
         .where(Rater.study_id == study.id)
@@ -212,7 +241,7 @@ def _median_seconds(study: Study) -> Select[Any]:
     )
 
 
-def _rater_row(row: Row[Any], at: datetime, flags: list[Flag]) -> RaterRow:
+def _rater_row(row: Row[Any], at: datetime, terms: Terms, flags: list[Flag]) -> RaterRow:
     rater, invitation = row.Rater, row.Invitation
     revoked_at = invitation.revoked_at if invitation else None
     state = link_state(revoked_at=revoked_at, expires_at=None, opened=True, at=at)
@@ -231,10 +260,12 @@ def _rater_row(row: Row[Any], at: datetime, flags: list[Flag]) -> RaterRow:
         median_seconds=row.median,
         active_minutes=(row.active_seconds or 0.0) / 60,
         flags=flags,
+        panel=row.person,
+        completion_code=own_code(terms, rater) if terms.own_codes else "",
     )
 
 
-def _link_row(invitation: Invitation, at: datetime) -> RaterRow:
+def _link_row(invitation: Invitation, at: datetime, joined: int) -> RaterRow:
     return RaterRow(
         name=invitation.name,
         code=None,
@@ -250,4 +281,6 @@ def _link_row(invitation: Invitation, at: datetime) -> RaterRow:
         median_seconds=None,
         active_minutes=0.0,
         flags=[],
+        joined=joined,
+        most=invitation.most_raters,
     )

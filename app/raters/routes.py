@@ -6,10 +6,11 @@ from fastapi import APIRouter, Form, Request, Response
 from app import clock
 from app.db import ReadSession, WriteSession
 from app.errors import Conflict, Invalid, NotFound, Refused
-from app.models import StudyState
-from app.params import Code, ShortText
+from app.models import Invitation, StudyState
+from app.params import Code, OptionalNumber, ShortText
 from app.raters import actions
 from app.raters.invitations import refusal
+from app.raters.panel import Arrival, arrival_of
 from app.raters.queries import (
     design_of,
     invitation_by_token,
@@ -18,9 +19,12 @@ from app.raters.queries import (
     study_by_code,
     study_of,
     study_state_of,
+    terms_of,
 )
+from app.raters.room import Full, check_any_room
 from app.raters.withdrawal import withdraw_consent
 from app.rating.examples import EXAMPLES
+from app.rating.terms import Terms
 from app.roles import Role, require
 from app.security import (
     RATER_COOKIE,
@@ -47,9 +51,14 @@ def welcome(request: Request, session: ReadSession, token: Code) -> Response:
         raise NotFound(actions.UNKNOWN_LINK)
     if sentence := refusal(link_is(session, invitation, clock.now())):
         raise Refused(sentence)
-    returning = rater_of(session, invitation) is not None
+    returning = rater_of(session, invitation, _arrival(request, session, invitation)) is not None
     if not returning and study_state_of(session, invitation) is not StudyState.OPEN:
         raise Conflict(actions.CLOSED)
+    try:
+        if not returning:
+            check_any_room(session, invitation)
+    except Full as full:
+        return _full(request, full)
     return render(
         request, "raters/welcome.html", returning=returning, examples=EXAMPLES, design=design_of(session, invitation)
     )
@@ -60,17 +69,33 @@ def join(
     request: Request, session: WriteSession, token: Code, consent: Annotated[Literal["yes"] | None, Form()] = None
 ) -> Response:
     invitation = invitation_by_token(session, token)
+    arrival = _arrival(request, session, invitation) if invitation is not None else None
+    known = rater_of(session, invitation, arrival) if invitation is not None else None
     here = find_rater(request, session)
-    if here is not None and invitation is not None and here.invitation_id == invitation.id:
+    same_link = here is not None and invitation is not None and here.invitation_id == invitation.id
+    if same_link and (arrival is None or known is here):  # on a shared browser a panel may send somebody else
         return redirect(request, "/rate")
-    returning = invitation is not None and rater_of(session, invitation) is not None
+    returning = known is not None
     if not returning and consent is None:
         raise Invalid("Please tick the box that says you have read this and want to take part. Go back to do it.")
-    rater = actions.join(session, token)
+    try:
+        rater = actions.join(session, token, arrival)
+    except Full as full:
+        return _full(request, full)
     remember_own(session, find_administrator(request, session), rater)
     response = redirect(request, "/rate")
     let_in(session, response, rater, secure=request.app.state.settings.secure_cookies, path=address(request, "/"))
     return response
+
+
+def _arrival(request: Request, session: ReadSession, invitation: Invitation) -> Arrival | None:
+    if not invitation.reusable:
+        return None
+    return arrival_of(request.query_params.multi_items(), terms_of(session, invitation))
+
+
+def _full(request: Request, full: Full) -> Response:
+    return render(request, "raters/full.html", block="main", status_code=full.status_code, message=full.message)
 
 
 @router.post("/studies/{study_code}/raters")
@@ -82,16 +107,20 @@ def invite(
     name: ShortText,
     reusable: Annotated[bool, Form()] = False,
     days: Annotated[Literal["", "7", "30", "90"], Form()] = "",
+    most: OptionalNumber = "",
 ) -> Response:
     """Make a link and show its address, this once."""
     require(administrator, Role.MANAGE)
     study = study_by_code(session, study_code)
     expires_at = clock.now() + timedelta(days=int(days)) if days else None
-    token = actions.invite(session, study, name, actor=administrator.name, reusable=reusable, expires_at=expires_at)
+    token = actions.invite(
+        session, study, name, actor=administrator.name, reusable=reusable, expires_at=expires_at,
+        most_raters=int(most) if most else None,
+    )  # fmt: skip
     link = f"{request.url.scheme}://{request.url.netloc}{address(request, f'/join/{token}')}"
     return render(
         request, "raters/invited.html", block="main",
-        study=study, label=name, link=link, reusable=reusable, expires_at=expires_at,
+        study=study, label=name, link=link, reusable=reusable, expires_at=expires_at, terms=Terms.of(study.terms),
     )  # fmt: skip
 
 

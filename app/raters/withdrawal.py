@@ -3,11 +3,11 @@
 import hashlib
 from typing import NamedTuple
 
-from sqlalchemy import Select, select, update
+from sqlalchemy import Select, delete, select, update
 from sqlalchemy.orm import Session
 
 from app import clock, log
-from app.models import Assignment, Invitation, PracticeAnswer, Rater, Rating, Study
+from app.models import Assignment, Invitation, PanelMember, PracticeAnswer, Rater, Rating, Study
 from app.raters.actions import rater_by_code, shut_out
 from app.raters.invitations import numbered
 from app.rating.versions import digest
@@ -77,7 +77,9 @@ def _remove_texts(session: Session, rater: Rater) -> Removed:
 
 
 def _forget_name(session: Session, study: Study, rater: Rater) -> None:
-    """The rater's, and that of the link that was theirs alone."""
+    """The rater's, that of the link that was theirs alone, and who they are to a panel."""
+    session.execute(delete(PanelMember).where(PanelMember.rater_id == rater.id))
+    rater.completion_code = None
     names = set(session.scalars(select(Rater.name).where(Rater.study_id == study.id, Rater.id != rater.id)))
     rater.name = numbered(NAMELESS, names)
     if rater.invitation_id is not None:

@@ -14,6 +14,7 @@ from app.models import RaterPhase, Verdict
 from app.params import AppSettings, Code, FormText, ShortText
 from app.rating import actions, pausing, queries
 from app.rating.beside import beside
+from app.rating.completion import completion_of
 from app.rating.daily import today_of
 from app.rating.day import minutes_east_of, next_day, there, zone_name
 from app.rating.phases import PLACES, next_phase
@@ -236,6 +237,7 @@ def _page(
         record=queries.study_record(session, rater) if keeps else None,
         following=_following(session, rater) if page.state == "finished" else None,
         place=PLACES.get(rater.phase),
+        completion=completion_of(session, settings, rater, page.done) if page.state == "finished" else None,
         rater=rater.code,
         wide=wide,
         notice=notice,

@@ -139,7 +139,7 @@ def test_the_last_seat_goes_to_exactly_one(own_engine: Engine) -> None:
             return actions.join(session, token).id
 
     answers = at_once([lambda token=token: join(token) for token in tokens])  # type: ignore[misc]
-    assert sorted(type(answer).__name__ for answer in answers) == ["Conflict"] * 5 + ["int"]
+    assert sorted(type(answer).__name__ for answer in answers) == ["Full"] * 5 + ["int"]
 
 
 # ---- pages --------------------------------------------------------------------------------------
