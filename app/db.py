@@ -7,6 +7,7 @@ from fastapi import Depends, Request
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.orm import Session
 
+from app.durable import make_durable
 from app.turns import Turns
 
 BUSY_MILLISECONDS = 30_000
@@ -33,7 +34,8 @@ def read_only(engine: Engine) -> Engine:
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # we emit BEGIN ourselves, in _begin_sqlite
-    pragmas = ("foreign_keys=on", "journal_mode=wal", "synchronous=full", f"busy_timeout={BUSY_MILLISECONDS}")
+    # synchronous=normal keeps the database whole; that no commit is lost is seen to by make_durable.
+    pragmas = ("foreign_keys=on", "journal_mode=wal", "synchronous=normal", f"busy_timeout={BUSY_MILLISECONDS}")
     for pragma in pragmas:
         connection.execute(f"pragma {pragma}")
 
@@ -63,6 +65,7 @@ def transaction(engine: Engine) -> Iterator[Session]:
     """A transaction outside a request, or one that must survive the refusal of the request."""
     with Session(engine, expire_on_commit=False) as session, session.begin():
         yield session
+    make_durable(engine)
 
 
 def plain(session: Session) -> Connection:

@@ -1,0 +1,99 @@
+"""A commit is on the disk before it is answered, and the next writer does not wait for the disk."""
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, func, select, text
+from sqlalchemy.orm import Session
+
+from app import durable
+from app.db import open_engine, reading, transaction
+from app.migrate import upgrade
+from app.models import Study
+from tests.app.seated import seated_study
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    """SQLite only: PostgreSQL sees to this itself."""
+    url = f"sqlite:///{tmp_path / 'own.db'}"
+    upgrade(url)
+    return open_engine(url)
+
+
+def studies(session: Session) -> int:
+    return session.scalars(select(func.count()).select_from(Study)).one()
+
+
+def test_what_is_committed_is_written_through_before_the_transaction_is_over(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[int, int]] = []
+
+    def look(descriptor: int) -> None:
+        with reading(engine) as other:
+            seen.append((descriptor_size(descriptor), studies(other)))
+
+    monkeypatch.setattr(durable, "write_through", look)
+    with transaction(engine) as session:
+        seated_study(session, name="First")
+        assert seen == []
+    ((size, stored),) = seen
+    assert stored == 1  # committed, and still nobody was told
+    assert size == (tmp_path / "own.db-wal").stat().st_size > 0
+    engine.dispose()
+
+
+def descriptor_size(descriptor: int) -> int:
+    return os.fstat(descriptor).st_size
+
+
+def test_the_next_writer_commits_while_the_first_waits_for_the_disk(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting, go_on = threading.Event(), threading.Event()
+
+    def slow_disk(_descriptor: int) -> None:
+        if threading.current_thread() is first:
+            waiting.set()
+            assert go_on.wait(30)
+
+    def write(name: str) -> None:
+        with transaction(engine) as session:
+            seated_study(session, name=name)
+
+    monkeypatch.setattr(durable, "write_through", slow_disk)
+    first = threading.Thread(target=write, args=("First",))
+    first.start()
+    assert waiting.wait(30)
+    write("Second")
+    assert first.is_alive()
+    go_on.set()
+    first.join(30)
+    with reading(engine) as session:
+        assert studies(session) == 2
+    engine.dispose()
+
+
+def test_what_was_refused_waits_for_nothing(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(_descriptor: int) -> None:
+        raise AssertionError("nothing was committed")
+
+    monkeypatch.setattr(durable, "write_through", never)
+    def refused() -> None:
+        with transaction(engine) as session:
+            seated_study(session, name="First")
+            raise ValueError("refused")
+
+    with pytest.raises(ValueError, match="refused"):
+        refused()
+    engine.dispose()
+
+
+def test_sqlite_leaves_the_wait_for_the_disk_to_us(engine: Engine) -> None:
+    with reading(engine) as session:
+        modes = [session.scalar(text(f"pragma {name}")) for name in ("journal_mode", "synchronous", "foreign_keys")]
+    assert modes == ["wal", 1, 1]  # 1: normal
+    engine.dispose()
