@@ -14,7 +14,7 @@ COPY templates templates
 COPY static static
 COPY locale locale
 # Editable, because templates, static files and migrations are read from beside the packages.
-RUN pip install --no-cache-dir -c constraints.txt -e '.[report]'
+RUN pip install --no-cache-dir -c constraints.txt -e '.[report,oidc]'
 USER glance
 EXPOSE 8000
 CMD ["glance", "serve", "--host", "0.0.0.0", "--port", "8000"]

@@ -47,12 +47,12 @@ clean:  ## Remove what can be made again: the environment and caches; never var/
 
 .venv/test: .venv/bin/python pyproject.toml constraints.txt
 	@echo "Installing the pinned dependencies, and what the tests need, into .venv (once)" >&2
-	@$(INSTALL) -e '.[runner,report,hf,eval,test,check]' >&2
+	@$(INSTALL) -e '.[runner,report,oidc,hf,eval,test,check]' >&2
 	@touch $@ .venv/demo
 
 .venv/bench: .venv/test pyproject.toml constraints.txt
 	@echo "Installing what the benchmarks measure against into .venv (once)" >&2
-	@$(INSTALL) -e '.[runner,report,hf,eval,test,check,peers]' >&2
+	@$(INSTALL) -e '.[runner,report,oidc,hf,eval,test,check,peers]' >&2
 	@touch $@
 
 .PHONY: packages

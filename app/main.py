@@ -8,6 +8,8 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from app.administrators.people_routes import router as people_router
+from app.administrators.provider import insist_on_library
+from app.administrators.provider_routes import router as provider_router
 from app.administrators.routes import router as administrators_router
 from app.audit.routes import router as audit_router
 from app.db import WRITERS, open_engine
@@ -37,6 +39,8 @@ from app.web import render
 
 
 def create_app(settings: Settings) -> FastAPI:
+    insist_on_library(settings)
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.engine = open_engine(settings.database_url)
@@ -64,6 +68,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(static_router)
     app.include_router(administrators_router)
     app.include_router(people_router)
+    app.include_router(provider_router)
     app.include_router(new_studies_router)  # before the next, in which “new” would be a study's code
     app.include_router(studies_router)
     app.include_router(plan_router)

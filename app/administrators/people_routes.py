@@ -9,7 +9,7 @@ from app.administrators import managing, queries
 from app.administrators.actions import SHORTEST_PASSWORD
 from app.db import ReadSession, WriteSession
 from app.models import Administrator
-from app.params import ShortText
+from app.params import AppSettings, FormText, ShortText
 from app.roles import Role, require, roles_of
 from app.security import ReadingAdministrator, WritingAdministrator
 from app.web import redirect, render
@@ -39,12 +39,14 @@ def add(
 
 
 @router.get("/{administrator_id}")
-def one(request: Request, session: ReadSession, administrator: ReadingAdministrator, number: Number) -> Response:
+def one(
+    request: Request, session: ReadSession, administrator: ReadingAdministrator, settings: AppSettings, number: Number
+) -> Response:
     require(administrator, Role.MANAGE)
     person = managing.find(session, number)
     return render(
         request, "administrators/person.html", block="main",
-        administrator=administrator, person=person, roles=roles,
+        administrator=administrator, person=person, roles=roles, provider=settings.sign_in_name,
     )  # fmt: skip
 
 
@@ -64,6 +66,15 @@ def give_password(
     require(administrator, Role.MANAGE)
     person, password = managing.give_password(session, administrator, number)
     return _shown_once(request, administrator, person, password)
+
+
+@router.post("/{administrator_id}/email")
+def set_email(
+    request: Request, session: WriteSession, administrator: WritingAdministrator, number: Number, email: FormText = ""
+) -> Response:
+    require(administrator, Role.MANAGE)
+    managing.set_email(session, administrator, number, email)
+    return redirect(request, "/administrators")
 
 
 @router.post("/{administrator_id}/deactivate")

@@ -25,10 +25,20 @@ router = APIRouter()
 
 
 @router.get("/sign-in")
-def sign_in_page(request: Request, session: ReadSession) -> Response:
+def sign_in_page(request: Request, session: ReadSession, settings: AppSettings) -> Response:
     if find_administrator(request, session):
         return redirect(request, "/studies")
-    return render(request, "administrators/sign-in.html", block="main", typed="", refusal=None)
+    return sign_in_form(request, settings)
+
+
+def sign_in_form(
+    request: Request, settings: Settings, *, typed: str = "", refusal: AppError | None = None, status_code: int = 0
+) -> Response:
+    status_code = status_code or (refusal.status_code if refusal else 200)
+    return render(
+        request, "administrators/sign-in.html", block="main", status_code=status_code,
+        typed=typed, refusal=refusal.message if refusal else None, provider=settings.sign_in_name,
+    )  # fmt: skip
 
 
 @router.post("/sign-in")
@@ -38,9 +48,7 @@ def sign_in_here(
     try:
         administrator_id = sign_in(transactions, name, password)
     except Refused as refusal:
-        return render(
-            request, "administrators/sign-in.html", block="main", status_code=401, typed=name, refusal=refusal.message
-        )
+        return sign_in_form(request, settings, typed=name, refusal=refusal, status_code=401)
     return come_in(request, transactions, settings, administrator_id)
 
 
