@@ -8,19 +8,18 @@ from typing import Any
 
 from benchmarks.material import some_corpus, untrained
 from benchmarks.outcome import Outcome
-from benchmarks.passes import outcome_of, timed_pass
+from benchmarks.passes import outcome_of, some_contexts, timed_pass
 from model_runner.config import MLPName
-from model_runner.contexts import cut_contexts, first_documents
 
 NAME, TARGET = "collect-vs-bare", 1.08
-TOKENS, BLOCK, ROUNDS = 1_000_000, 8, 3
+TOKENS, ROUNDS = 1_000_000, 3
 ARMS: tuple[MLPName, ...] = ("gelu", "solu_ln")
 
 
 def measure() -> Outcome:
     """The worse ratio of a GELU model and of a SoLU+LN model, whose windows have two sides."""
     corpus = some_corpus(TOKENS)
-    contexts = cut_contexts(corpus, first_documents(corpus, corpus.in_split("collect"), TOKENS), 256, BLOCK)
+    contexts = some_contexts(corpus, TOKENS)
     models = {arm: untrained(arm, corpus.info.vocab_size) for arm in ARMS}
     measured = {
         arm: outcome_of(NAME, TARGET, corpus, contexts, [timed_pass(model, contexts) for _ in range(ROUNDS)])

@@ -17,17 +17,23 @@ from torch import Tensor
 from benchmarks.outcome import Outcome
 from model_runner.blocks import one_thread_a_block, read_blocks
 from model_runner.collect import taking
-from model_runner.collect_config import CollectSettings
-from model_runner.contexts import Block, Contexts
+from model_runner.collect_config import BLOCK_TOKENS, CollectSettings
+from model_runner.contexts import Block, Contexts, cut_contexts, first_documents
 from model_runner.corpus.store import Corpus
 from model_runner.group import Group, new_groups, settle_groups
 from model_runner.model import Transformer
 from model_runner.subject import Reader
 
-KEPT, TURN = 20, 48
+KEPT, WINDOW, TURN = 20, 256, 48
 
 Last = Callable[[Any, Tensor], None]
 """What a bare forward computes of a batch of tokens."""
+
+
+def some_contexts(corpus: Corpus, tokens: int) -> Contexts:
+    """The first of the corpus, in blocks as collecting cuts them by default."""
+    documents_N = first_documents(corpus, corpus.in_split("collect"), tokens)
+    return cut_contexts(corpus, documents_N, WINDOW, BLOCK_TOKENS // WINDOW)
 
 
 def read_activations(model: Reader, tokens_BT: Tensor) -> None:
