@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from app.errors import Invalid
 from app.settings import Settings
 from app.studies.asked import TEMPLATES, Asked
-from app.studies.design import Design
 from app.studies.study_file import read, write
 
 if TYPE_CHECKING:
@@ -151,13 +150,8 @@ def template(options: Options) -> None:
 def study_file(options: Options) -> None:
     """The study.toml of a study that there is, to make another like it."""
     from app.commands import find_study, say, writing
+    from app.studies.like import asked_of
 
-    with writing() as (session, _):
-        study = find_study(session, options.study)
-        asked = Asked(
-            name=study.name,
-            pilot=study.pilot,
-            runs=tuple(sorted(arm.run_path for arm in study.arms)),
-            design=Design.of(study.design),
-        )
+    with writing() as (session, settings):
+        asked = asked_of(session, settings, find_study(session, options.study))
     say(write(asked).rstrip("\n"))

@@ -1,8 +1,16 @@
-"""What somebody asks for when they make a study: its name, its runs and its design. Pure."""
+"""What somebody asks for when they make a study: its name, its runs, its design and its plan. Pure."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
+from app.reports.statistics.plan import Plan
 from app.studies.design import Design
+
+USUAL_PLAN = Plan(baseline="")
+"""The paper's rules. No baseline: GELU where there is one, else the first condition by name."""
+FOLLOWS = {"estimand", "looks", "simulated"}
+"""Fields of a plan that follow from the study itself."""
+PLANNED = tuple(field.name for field in fields(Plan) if field.name not in {*FOLLOWS, "excluded_raters"})
+"""Fields of a plan that can be asked for before there are raters."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,6 +23,8 @@ class Asked:
     runs: tuple[str, ...] = ()
     """Run folders, by path or by their name in the folder of runs."""
     design: Design = field(default_factory=Design)
+    plan: Plan = USUAL_PLAN
+    """How it will be analysed; what follows from the study is filled in when it is frozen."""
 
 
 CONDITIONS = ("gelu", "solu_ln")

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from sqlalchemy import select, update
@@ -54,11 +55,13 @@ def draw_and_seal(
         asked, actor = read(draft.asked), draft.actor
     watch = watch or _watch(transactions, code)
     try:
-        frozen = freeze(asked.design, folders, new_secret(), simulated=simulated, watch=watch)
+        frozen = freeze(asked.design, folders, new_secret(), plan=asked.plan, simulated=simulated, watch=watch)
         with transactions() as session:
             study = create_study(session, settings, name=asked.name, frozen=frozen, actor=actor, pilot=asked.pilot)
             runs = sorted(arm.info.digest for arm in frozen.arms)
-            _note(session, code, state=DraftState.SEALED, study_id=study.id, runs=runs)
+            # Where the runs lie, those of practice and check with them, so that the study can be cloned.
+            lie = write(replace(asked, runs=tuple(str(folder.resolve()) for folder in folders)))
+            _note(session, code, state=DraftState.SEALED, study_id=study.id, runs=runs, asked=lie)
             return study.code
     except AppError as refusal:
         with transactions() as session:
@@ -81,6 +84,11 @@ def find_draft(session: Session, code: str) -> Draft:
 
 def study_code_of(session: Session, draft: Draft) -> str | None:
     return session.scalars(select(Study.code).where(Study.id == draft.study_id)).one_or_none()
+
+
+def draft_of(session: Session, study: Study) -> Draft | None:
+    """The draft that became the study; first studies have none."""
+    return session.scalars(select(Draft).where(Draft.study_id == study.id)).first()
 
 
 def list_drafts(session: Session) -> list[tuple[Draft, str | None]]:

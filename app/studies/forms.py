@@ -9,8 +9,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from app.errors import Invalid
 from app.params import no_nul
+from app.reports.statistics.plan import LONGEST_QUESTION, CannotDecide, Correction, Plan, Shuffle, Version
 from app.settings import Settings
-from app.studies.asked import FIRST, Asked
+from app.studies.asked import FIRST, PLANNED, USUAL_PLAN, Asked
 from app.studies.design import LONGEST_INSTRUCTIONS, Design, SnippetChoice
 from app.studies.importing import listed
 
@@ -24,7 +25,13 @@ def _plain_lines(text: Any) -> Any:
 
 
 Lines = Annotated[str, BeforeValidator(_plain_lines), Field(max_length=LONGEST_INSTRUCTIONS), AfterValidator(no_nul)]
+Question = Annotated[str, BeforeValidator(_plain_lines), Field(max_length=LONGEST_QUESTION), AfterValidator(no_nul)]
+Amount = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
 USUAL = FIRST.design
+
+
+OF_THE_STUDY = {"name", "pilot", "run"}
+"""Fields of neither design nor plan."""
 
 
 class NewStudy(BaseModel):
@@ -55,21 +62,40 @@ class NewStudy(BaseModel):
     clock_seconds: Number = USUAL.clock_seconds
     clock_end_seconds: Number = USUAL.clock_end_seconds
     instructions: Lines = USUAL.instructions
+    question: Question = USUAL_PLAN.question
+    baseline: Name = USUAL_PLAN.baseline
+    cannot_decide: CannotDecide = USUAL_PLAN.cannot_decide
+    version: Version = USUAL_PLAN.version
+    late_counts: bool = USUAL_PLAN.late_counts
+    surplus_counts: bool = USUAL_PLAN.surplus_counts
+    opened_early_counts: bool = USUAL_PLAN.opened_early_counts
+    fewest_verdicts: Number = USUAL_PLAN.fewest_verdicts
+    most_false_positives: Amount = USUAL_PLAN.most_false_positives
+    least_seconds: Amount = USUAL_PLAN.least_seconds
+    shuffle: Shuffle = USUAL_PLAN.shuffle
+    correction: Correction = USUAL_PLAN.correction
+    alpha: Amount = USUAL_PLAN.alpha
+    resamples: Number = USUAL_PLAN.resamples
 
     def design(self) -> Design:
-        return Design(**self.model_dump(exclude={"name", "pilot", "run"}))
+        return Design(**self.model_dump(exclude={*OF_THE_STUDY, *PLANNED}))
+
+    def plan(self) -> Plan:
+        try:
+            return Plan(**self.model_dump(include=set(PLANNED)))
+        except ValueError as error:
+            raise Invalid(str(error)) from None
 
     def asked(self) -> Asked:
-        return Asked(name=self.name, pilot=self.pilot, runs=tuple(self.run), design=self.design())
+        return Asked(name=self.name, pilot=self.pilot, runs=tuple(self.run), design=self.design(), plan=self.plan())
 
     @classmethod
     def of(cls, asked: Asked, folders: Collection[str]) -> Self:
         """The form that asks for this, with those of its runs that can be chosen here."""
         run = [Path(run).name for run in asked.runs if Path(run).name in folders]
-        design = {
-            name: getattr(asked.design, name) for name in cls.model_fields if name not in ("name", "pilot", "run")
-        }
-        return cls(name=asked.name, pilot=asked.pilot, run=run, **design)
+        plan = {name: getattr(asked.plan, name) for name in PLANNED}
+        design = {name: getattr(asked.design, name) for name in cls.model_fields if name not in {*OF_THE_STUDY, *plan}}
+        return cls(name=asked.name, pilot=asked.pilot, run=run, **design, **plan)
 
     def folders(self, settings: Settings) -> list[Path]:
         """The chosen folders. Only those that are listed, so that no path leads elsewhere."""

@@ -1,12 +1,14 @@
 """Freezing: the draw is made, every item is rendered once, and all are padded to one length."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from app.errors import Invalid
 from app.rating.shading import Fragments
 from app.reports.statistics.plan import Plan
+from app.studies.asked import USUAL_PLAN
 from app.studies.design import Design
 from app.studies.draw import Allocation, DrawnItem
 from app.studies.importing import Arm, read_arms
@@ -37,7 +39,13 @@ def unwatched(items: Iterable[DrawnItem], _total: int) -> Iterable[DrawnItem]:
 
 
 def freeze(
-    design: Design, folders: Sequence[Path], secret: bytes, *, simulated: bool = False, watch: Watch = unwatched
+    design: Design,
+    folders: Sequence[Path],
+    secret: bytes,
+    *,
+    plan: Plan = USUAL_PLAN,
+    simulated: bool = False,
+    watch: Watch = unwatched,
 ) -> Frozen:
     """Read the runs, draw, render and seal. Touches no database. Raises Invalid where the runs do not fit."""
     arms = read_arms(folders, design)
@@ -49,22 +57,26 @@ def freeze(
     items = {item.code: rendered(arms, others, item, design) for item in watch(allocation.items, len(allocation.items))}
     fragments = padded(allocation.items, {code: item.fragments for code, item in items.items()})
     contents = {code: content_digest(both.narrow, both.wide) for code, both in fragments.items()}
-    plan = plan_for({arm.info.condition for arm in arms}, design, simulated=simulated)
+    planned = plan_for({arm.info.condition for arm in arms}, design, plan, simulated=simulated)
     lessons = {code: item.lesson for code, item in items.items() if item.lesson}
     sealed_arms = [_sealed(arm, of_arm) for arm, of_arm in zip(arms, others, strict=True)]
-    record = sealed(design, plan, sealed_arms, contents, allocation, secret, lessons)
+    record = sealed(design, planned, sealed_arms, contents, allocation, secret, lessons)
     return Frozen(
         secret=secret, arms=arms, allocation=allocation, fragments=fragments, record=record, simulated=simulated
     )
 
 
-def plan_for(conditions: set[str], design: Design, *, simulated: bool) -> dict[str, Any]:
-    """The plan of the analysis with its defaults: the paper's rules, GELU as the baseline where there is one.
+def plan_for(conditions: set[str], design: Design, asked: Plan = USUAL_PLAN, *, simulated: bool) -> dict[str, Any]:
+    """The whole plan of the analysis: what is asked for, GELU as the baseline where there is one and none is named.
 
     Verdicts on a spectrum are about something else than verdicts on the strongest firings, so the plan says which.
+    Raises Invalid where the baseline is no condition of the study.
     """
-    baseline = "gelu" if "gelu" in conditions else min(conditions)
-    return Plan(baseline=baseline, estimand=design.snippet_choice, simulated=simulated).as_dict()
+    baseline = asked.baseline or ("gelu" if "gelu" in conditions else min(conditions))
+    if baseline not in conditions:
+        known = ", ".join(sorted(conditions))
+        raise Invalid(f"The plan compares with “{baseline}”, and the runs are of {known}. Choose one of these.")
+    return replace(asked, baseline=baseline, estimand=design.snippet_choice, simulated=simulated).as_dict()
 
 
 def _sealed(arm: Arm, others: Mapping[str, OtherRun]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The pages of a study that is not there yet: its form, its file, a preview, and how far its drawing is."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, BackgroundTasks, Query, Request, Response, UploadFile
@@ -13,13 +14,13 @@ from app.rating.beside import HTMX_CONFIG
 from app.roles import Role, require
 from app.security import ReadingAdministrator
 from app.settings import Settings
-from app.studies import drafts
-from app.studies.asked import FIRST, TEMPLATES, Asked
+from app.studies import drafts, words
+from app.studies.asked import FIRST, PLANNED, TEMPLATES, USUAL_PLAN, Asked
 from app.studies.creating import check_name
-from app.studies.design import Design
 from app.studies.earlier import stopped
 from app.studies.forms import NewStudy, NewStudyForm
 from app.studies.importing import listed
+from app.studies.like import asked_of
 from app.studies.previewing import Preview, preview
 from app.studies.queries import find_study
 from app.studies.study_file import LARGEST_FILE, read, write
@@ -64,7 +65,7 @@ def create(
     require(administrator, Role.MANAGE)
     try:
         asked, folders = form.asked(), form.folders(settings)
-        runs = preview(asked.design, folders).runs  # finds in a moment what would be refused minutes later
+        runs = preview(asked.design, folders, asked.plan).runs  # finds in a moment what would be refused minutes later
         with transactions() as session:
             check_name(session, asked.name)
             code = drafts.start(session, administrator.name, asked, runs).code
@@ -85,7 +86,7 @@ def show_preview(
     require(administrator, Role.MANAGE)
     try:
         asked = form.asked()
-        seen = preview(asked.design, form.folders(settings))
+        seen = preview(asked.design, form.folders(settings), asked.plan)
         with transactions() as session:
             drafts.start(session, administrator.name, asked, seen.runs, DraftState.PREVIEWED)
     except Invalid as refusal:
@@ -126,8 +127,8 @@ def download(
 def file_of_study(
     session: ReadSession, _administrator: ReadingAdministrator, settings: AppSettings, code: Code
 ) -> Response:
-    """What the study asked for. The order of its runs is that of their names."""
-    return _file(write(_like(session, settings, code, same_name=True)))
+    """What the study asked for."""
+    return _file(write(asked_of(session, settings, find_study(session, code))))
 
 
 @router.get("/studies/drafts")
@@ -152,14 +153,9 @@ def draft_page(request: Request, session: ReadSession, administrator: ReadingAdm
     )  # fmt: skip
 
 
-def _like(session: ReadSession, settings: Settings, code: str, *, same_name: bool = False) -> Asked:
-    """What a study asked for. Another like it gets a name of its own and, when it is drawn, another secret."""
-    study = find_study(session, code)
-    others = {run["run_digest"] for arm in study.arms for run in (arm.other_runs or {}).values()}
-    runs = {arm.run_path for arm in study.arms}
-    runs |= {str(settings.runs_dir / name) for name, info in listed(settings.runs_dir) if info.digest in others}
-    name = study.name if same_name else ""
-    return Asked(name=name, pilot=study.pilot, runs=tuple(sorted(runs)), design=Design.of(study.design))
+def _like(session: ReadSession, settings: Settings, code: str) -> Asked:
+    """Another like it gets a name of its own and, when it is drawn, another secret."""
+    return replace(asked_of(session, settings, find_study(session, code)), name="")
 
 
 def _filled(request: Request, administrator: Administrator, settings: Settings, asked: Asked) -> Response:
@@ -185,9 +181,12 @@ def _form(
     seen: Preview | None = None,
     missing: Sequence[str] = (),
 ) -> Response:
+    runs = listed(settings.runs_dir)
     return render(
         request, "studies/new.html", block="main", status_code=refusal.status_code if refusal else 200,
-        administrator=administrator, form=form, runs=listed(settings.runs_dir), runs_dir=settings.runs_dir,
+        administrator=administrator, form=form, runs=runs, runs_dir=settings.runs_dir,
+        conditions=["", *sorted({info.condition for _, info in runs} | ({form.baseline} - {""}))], words=words,
+        planned_fields=[name for name in PLANNED if name != "question"], usual_plan=USUAL_PLAN,
         refusal=refusal.message if refusal else None, templates=TEMPLATE_NAMES, missing=missing,
         usual=FIRST.design, planned=seen.planned if seen else None,
         items=[trusted(one) for one in seen.fragments] if seen else [],

@@ -13,13 +13,12 @@ from app.models import Administrator, Amendment, Arm, Rater, Study, StudyState
 from app.reports.statistics.plan import Plan
 from app.roles import Role, require
 from app.studies import two_persons
+from app.studies.asked import FOLLOWS
 from app.studies.queries import count_verdicts, locked_study
 from app.studies.reasons import checked_reason
 from app.studies.seal import digest
 
-FIXED = {"estimand", "looks", "simulated"}
-"""What follows from the study itself and cannot be amended."""
-AMENDABLE = tuple(field.name for field in fields(Plan) if field.name not in FIXED)
+AMENDABLE = tuple(field.name for field in fields(Plan) if field.name not in FOLLOWS)
 
 
 def amendments(session: Session, study: Study) -> list[Amendment]:

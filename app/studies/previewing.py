@@ -5,9 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.reports.statistics.plan import Plan
+from app.studies.asked import USUAL_PLAN
 from app.studies.creating import new_secret
 from app.studies.design import Design
 from app.studies.draw import draw
+from app.studies.freezing import plan_for
 from app.studies.importing import Arm, read_arms
 from app.studies.planned import Planned, planned
 from app.studies.rendering import padded, rendered
@@ -25,13 +28,14 @@ class Preview:
     """Digests of the runs."""
 
 
-def preview(design: Design, folders: Sequence[Path]) -> Preview:
-    """Draw a study, show its first items, and forget it. Raises Invalid where the runs do not fit the design.
+def preview(design: Design, folders: Sequence[Path], plan: Plan = USUAL_PLAN) -> Preview:
+    """Draw a study, show its first items, and forget it. Raises Invalid where the runs do not fit design and plan.
 
     The codes of items are random, so the first of them are a sample of all arms, and neither which arm, nor which
     neuron, nor what kind of item it is leaves this function.
     """
     arms = read_arms(folders, design, every_byte=False)
+    plan_for({arm.info.condition for arm in arms}, design, plan, simulated=False)
     items = draw(new_secret(), design, [arm.offer for arm in arms]).items[:ITEMS]
     fragments = padded(items, {item.code: rendered(arms, [], item, design).fragments for item in items})
     return Preview(

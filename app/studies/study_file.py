@@ -3,12 +3,13 @@
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from difflib import get_close_matches
 from typing import Any
 
 from app.errors import Invalid
-from app.studies.asked import Asked
+from app.reports.statistics.plan import Plan
+from app.studies.asked import USUAL_PLAN, Asked
 from app.studies.design import Design
 
 FORMAT = 1
@@ -66,6 +67,25 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
 }
 
 
+PLAN: Mapping[str, str] = {
+    "question": "What the study asks and what is expected, in your words.",
+    "baseline": "The condition the others are compared with. Empty: gelu where it is there, else the first by name.",
+    "cannot_decide": 'What “cannot decide” counts as: "no" (not interpretable, as in the paper), "yes" or "left_out".',
+    "version": 'Which version of an edited verdict counts: "last" or "first".',
+    "late_counts": "Whether a verdict counts that was given after its lease had run out.",
+    "surplus_counts": "Whether one counts whose place had gone to somebody else meanwhile.",
+    "opened_early_counts": "Whether items count that are opened before the study is.",
+    "fewest_verdicts": "A rater with fewer verdicts on neurons is left out.",
+    "most_false_positives": "A rater who calls a larger share of the controls interpretable is left out.",
+    "least_seconds": "A verdict given in fewer seconds is left out.",
+    "shuffle": 'Within what the permutation test shuffles conditions: "size" or "size_and_rater".',
+    "correction": 'For several comparisons: "holm" (confirmatory) or "bh" (exploratory).',
+    "alpha": "Two-sided level of tests; intervals cover the rest.",
+    "resamples": "Draws of each bootstrap and permutation.",
+}
+"""The plan of the analysis, fixed and sealed with the draw."""
+
+
 def write(asked: Asked) -> str:
     """The file of what is asked for, every field with a comment that says what it is."""
     return HEAD + "\n".join(_lines(asked)) + "\n"
@@ -84,6 +104,11 @@ def _lines(asked: Asked) -> Iterator[str]:
         for name, about in abouts.items():
             yield ""
             yield from _field(name, f"{about} Usually {_spelled(usual[name])}.", getattr(asked.design, name))
+    yield "\n# How it will be analysed: fixed and sealed with the draw."
+    yield "[plan]"
+    for name, about in PLAN.items():
+        yield ""
+        yield from _field(name, f"{about} Usually {_spelled(getattr(USUAL_PLAN, name))}.", getattr(asked.plan, name))
 
 
 def _field(name: str, about: str, value: Any) -> Iterator[str]:
@@ -94,8 +119,8 @@ def _field(name: str, about: str, value: Any) -> Iterator[str]:
 def _spelled(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
+    if isinstance(value, int | float):
+        return repr(value)
     if isinstance(value, list):
         return "[" + "".join(f"\n    {_text(one)}," for one in value) + ("\n" if value else "") + "]"
     if "\n" in value:
@@ -120,9 +145,7 @@ def read(text: str, name: str = "study.toml") -> Asked:
         raise Invalid(
             f"{name} is not a TOML file: {error}. `glance study template` writes one to begin with."
         ) from None
-    design = values.pop("design", {})
-    if not isinstance(design, dict):
-        raise Invalid(f"In {name}, design is {design!r}. Make it a table: a line [design], and its fields below.")
+    design, plan = (_table(name, key, values) for key in ("design", "plan"))
     _only_known(name, "", values, ABOUT)
     if values.get("format", FORMAT) != FORMAT:
         raise Invalid(f"In {name}, format is {values['format']!r}, and this program reads format {FORMAT}.")
@@ -130,6 +153,9 @@ def read(text: str, name: str = "study.toml") -> Asked:
     _only_known(name, "design.", design, usual)
     for key, value in design.items():
         _of_type(name, f"design.{key}", value, usual[key])
+    _only_known(name, "plan.", plan, PLAN)
+    for key, value in plan.items():
+        _of_type(name, f"plan.{key}", value, getattr(USUAL_PLAN, key))
     for key, kind in {"name": "", "pilot": False}.items():
         _of_type(name, key, values.get(key, kind), kind)
     return Asked(
@@ -137,7 +163,15 @@ def read(text: str, name: str = "study.toml") -> Asked:
         pilot=values.get("pilot", False),
         runs=_runs(name, values.get("runs", [])),
         design=_design(name, design),
+        plan=_plan(name, plan),
     )
+
+
+def _table(file: str, key: str, values: dict[str, Any]) -> dict[str, Any]:
+    table = values.pop(key, {})
+    if not isinstance(table, dict):
+        raise Invalid(f"In {file}, {key} is {table!r}. Make it a table: a line [{key}], and its fields below.")
+    return table
 
 
 def _only_known(file: str, where: str, values: Mapping[str, Any], known: Mapping[str, Any]) -> None:
@@ -149,8 +183,9 @@ def _only_known(file: str, where: str, values: Mapping[str, Any], known: Mapping
 
 
 def _of_type(file: str, key: str, value: Any, usual: Any) -> None:
-    if type(value) is not type(usual):
-        what = {int: "a whole number", bool: "true or false", str: "a text in quotes"}[type(usual)]
+    if type(value) is not type(usual) and not (isinstance(usual, float) and type(value) is int):
+        kinds = {int: "a whole number", float: "a number", bool: "true or false", str: "a text in quotes"}
+        what = kinds[type(usual)]
         example = _spelled(usual) if usual != "" else '"…"'
         raise Invalid(f"In {file}, {key} is {value!r}. It must be {what}, as in {key.split('.')[-1]} = {example}.")
 
@@ -166,3 +201,11 @@ def _design(file: str, values: dict[str, Any]) -> Design:
         return Design.of(values)
     except Invalid as error:
         raise Invalid(f"In {file}, the design does not hold together: {error.message}") from None
+
+
+def _plan(file: str, values: dict[str, Any]) -> Plan:
+    numbers = {name: float(value) for name, value in values.items() if isinstance(getattr(USUAL_PLAN, name), float)}
+    try:
+        return replace(USUAL_PLAN, **{**values, **numbers})
+    except ValueError as error:
+        raise Invalid(f"In {file}, the plan does not hold together: {error}") from None

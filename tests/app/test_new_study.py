@@ -11,14 +11,16 @@ from sqlalchemy.orm import Session
 
 from app.clock import now
 from app.models import Draft, DraftState, Event, Study
+from app.reports.statistics.plan import Plan
 from app.settings import Settings
 from app.studies.asked import PAPER, Asked
 from app.studies.design import Design
 from app.studies.earlier import SILENT
 from app.studies.planned import pairs_of, planned
+from app.studies.seal import digest
 from app.studies.study_file import LARGEST_FILE, read, write
 from tests.runs import make_run
-from tests.studies import LABELS, make_administrator, make_study, sign_in, two_runs
+from tests.studies import LABELS, PHASES, make_administrator, make_study, phased_runs, sign_in, two_runs
 
 FORM = {"name": "Spring", "run": ["gelu", "solu_ln"], "neurons_per_arm": 4, "seats": 2, "overlap": 1}
 PAGES = ("/studies/new", "/studies/drafts")
@@ -58,11 +60,11 @@ def fields(page: str) -> dict[str, object]:
     """What a browser would send of the form as it stands."""
     form = page[page.index('id="new"') :].partition("</form>")[0]
     sent: dict[str, object] = dict(re.findall(r'<input type="(?:number|text)" name="(\w+)" value="([^"]*)"', form))
-    checked = re.findall(r'<input type="(?:checkbox|radio)" name="(\w+)" value="(\w+)" checked', form)
+    checked = re.findall(r'<input type="(?:checkbox|radio)" name="(\w+)" value="([\w-]+)" checked', form)
     sent |= {name: value for name, value in checked if name != "run"}
-    area = re.search(r'<textarea name="instructions"[^>]*>\n(.*?)</textarea>', form, re.DOTALL)
-    assert area
-    return sent | {"run": [value for name, value in checked if name == "run"], "instructions": area[1]}
+    sent |= dict(re.findall(r'<textarea name="(\w+)"[^>]*>\n?(.*?)</textarea>', form, re.DOTALL))
+    chosen = re.findall(r'<select name="(\w+)">.*?<option value="([^"]*)" selected', form, re.DOTALL)
+    return sent | dict(chosen) | {"run": [value for name, value in checked if name == "run"]}
 
 
 @pytest.mark.parametrize(
@@ -109,6 +111,69 @@ def test_a_study_is_cloned_with_all_that_it_asked_for(client: TestClient, sessio
     assert clone.seal_root != study.seal_root, "another secret, another draw"
     assert read(client.get(f"/studies/{study.code}/study.toml").text).design == Design.of(study.design)
     assert client.get("/studies/new?study=nowhere").status_code == 404
+
+
+PLANNED = {
+    "question": "Is it more than half?\r\nWe expect so.", "baseline": "solu_ln", "cannot_decide": "left_out",
+    "late_counts": "no", "fewest_verdicts": 2, "most_false_positives": "0.5", "least_seconds": "2.5", "alpha": "0.01",
+}  # fmt: skip
+
+
+def test_the_form_fixes_the_plan_and_its_digest_follows(client: TestClient, session: Session) -> None:
+    sign_in(client, session)
+    client.post("/studies/new", data=FORM)
+    client.post("/studies/new", data=FORM | {"name": "Planned"} | PLANNED)
+    usual, planned = session.scalars(select(Study).order_by(Study.id))
+    assert usual.plan == Plan(baseline="gelu").as_dict()
+    expected = Plan(
+        baseline="solu_ln", question="Is it more than half?\nWe expect so.", cannot_decide="left_out",
+        late_counts=False, fewest_verdicts=2, most_false_positives=0.5, least_seconds=2.5, alpha=0.01,
+    )  # fmt: skip
+    assert planned.plan == expected.as_dict()
+    assert planned.plan_digest == digest(planned.plan) == planned.sealed_parts["plan"] != usual.plan_digest
+    clone = fields(client.get(f"/studies/new?study={planned.code}").text)
+    client.post("/studies/new", data=clone | {"name": "Again"})
+    assert session.scalars(select(Study).where(Study.name == "Again")).one().plan == planned.plan
+    assert read(client.get(f"/studies/{planned.code}/study.toml").text).plan == expected
+    assert "We expect so." in client.get(f"/studies/{planned.code}/plan").text
+
+
+@pytest.mark.parametrize(
+    ("typed", "status", "said"),
+    [
+        ({"baseline": "legible"}, 422, "The plan compares with “legible”, and the runs are of gelu, solu_ln."),
+        ({"alpha": "1.5"}, 422, "The level alpha must lie between 0 and 1; it is 1.5."),
+        ({"most_false_positives": "-1"}, 422, "most_false_positives"),
+        ({"alpha": "nan"}, 422, "alpha"),
+        ({"cannot_decide": "maybe"}, 422, "cannot_decide"),
+        ({"question": "x" * 2001}, 422, "question"),
+    ],
+)
+def test_a_plan_that_cannot_be_is_refused(
+    client: TestClient, session: Session, typed: dict[str, str], status: int, said: str
+) -> None:
+    sign_in(client, session)
+    answer = client.post("/studies/new", data=FORM | typed)
+    assert answer.status_code == status
+    assert said in answer.text
+    assert session.scalars(select(Study)).first() is None
+
+
+def test_a_clone_knows_the_runs_of_practice_and_check(client: TestClient, session: Session, settings: Settings) -> None:
+    for run in phased_runs()[2:]:
+        copytree(run, settings.runs_dir / run.name)
+    every = ["gelu", "gelu-check", "gelu-practice", "solu_ln", "solu_ln-check", "solu_ln-practice"]
+    sign_in(client, session)
+    client.post("/studies/new", data=FORM | PHASES | {"run": every})
+    first = session.scalars(select(Study)).one()
+    sent = fields(client.get(f"/studies/new?study={first.code}").text)
+    assert sorted(sent["run"]) == every  # type: ignore[call-overload]
+    client.post("/studies/new", data=sent | {"name": "Again"})
+    assert session.scalars(select(Study).where(Study.name == "Again")).one().design == first.design
+    file = read(client.get(f"/studies/{first.code}/study.toml").text)
+    assert file.runs == tuple(str(settings.runs_dir / run) for run in every)
+    filled = client.post("/studies/new/file", files={"file": ("study.toml", write(file))})
+    assert sorted(fields(filled.text)["run"]) == every  # type: ignore[call-overload]
 
 
 # ---- the preview --------------------------------------------------------------------------------

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors import Invalid
-from app.studies.asked import PAPER, TEMPLATES, Asked
+from app.reports.statistics.plan import Plan
+from app.studies.asked import PAPER, PLANNED, TEMPLATES, Asked
 from app.studies.design import Design
-from app.studies.study_file import GROUPS, read, write
+from app.studies.study_file import GROUPS, PLAN, read, write
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=60)
 
@@ -25,9 +26,18 @@ def asked(draw: st.DrawFn) -> Asked:
         unblinders=draw(st.integers(1, 2)),
         instructions=draw(TEXT),
     )
-    return Asked(
-        name=draw(TEXT), pilot=draw(st.booleans()), runs=tuple(draw(st.lists(TEXT, max_size=3))), design=design
+    plan = Plan(
+        baseline=draw(TEXT),
+        question=draw(TEXT),
+        cannot_decide=draw(st.sampled_from(["no", "yes", "left_out"])),
+        late_counts=draw(st.booleans()),
+        fewest_verdicts=draw(st.integers(0, 50)),
+        most_false_positives=draw(st.floats(0, 1)),
+        least_seconds=draw(st.floats(0, 1000)),
+        alpha=draw(st.floats(0.001, 0.2)),
     )
+    runs = tuple(draw(st.lists(TEXT, max_size=3)))
+    return Asked(name=draw(TEXT), pilot=draw(st.booleans()), runs=runs, design=design, plan=plan)
 
 
 @given(asked())
@@ -50,10 +60,17 @@ def test_every_field_is_written_and_explained() -> None:
     names = [field.name for field in fields(Design)]
     assert sorted(name for group in GROUPS.values() for name in group) == sorted(names)
     lines = write(PAPER).split("\n")
-    for name in ("format", "name", "pilot", "runs", *names):
+    assert set(PLAN) == set(PLANNED)
+    for name in ("format", "name", "pilot", "runs", *names, *PLAN):
         at = next(number for number, line in enumerate(lines) if line.startswith(f"{name} ="))
         assert lines[at - 1].startswith("# "), name
     assert set(tomllib.loads(write(PAPER))["design"]) == set(names)
+    assert set(tomllib.loads(write(PAPER))["plan"]) == set(PLAN)
+
+
+def test_whole_numbers_do_for_a_plans_numbers() -> None:
+    plan = read("[plan]\nleast_seconds = 3\nmost_false_positives = 1").plan
+    assert (plan.least_seconds, type(plan.least_seconds)) == (3.0, float)
 
 
 def test_a_field_that_is_left_out_has_its_usual_value() -> None:
@@ -78,6 +95,13 @@ def test_a_field_that_is_left_out_has_its_usual_value() -> None:
         ("runs = 'gelu'", r"runs is 'gelu'. It must be a list of folders"),
         ("format = 2", "format is 2, and this program reads format 1"),
         ("design = 3", "design is 3. Make it a table"),
+        ("plan = 3", r"plan is 3. Make it a table: a line \[plan\]"),
+        ("[plan]\nalfa = 0.1", "no field plan.alfa .* Did you mean alpha"),
+        ("[plan]\nlooks = 2", "no field plan.looks"),
+        ("[plan]\nalpha = 'low'", "plan.alpha is 'low'. It must be a number, as in alpha = 0.05"),
+        ("[plan]\nalpha = true", "plan.alpha is True. It must be a number"),
+        ("[plan]\nalpha = 2", "plan does not hold together: The level alpha must lie between 0 and 1; it is 2.0"),
+        ("[plan]\nresamples = 5.0", "plan.resamples is 5.0. It must be a whole number"),
         ("name = ", "study.toml is not a TOML file: Invalid value .*`glance study template`"),
     ],
 )
