@@ -11,6 +11,8 @@ from app.durable import make_durable
 from app.turns import Turns
 
 BUSY_MILLISECONDS = 30_000
+CACHE_KIB = 512
+"""Of SQLite's pages, a connection."""
 THREADS = 40
 """A server answers this many requests at once (Starlette's threads): each finds a connection without waiting."""
 WRITERS = THREADS // 2
@@ -36,7 +38,8 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # we emit BEGIN ourselves, in _begin_sqlite
     # synchronous=normal keeps the database whole; that no commit is lost is seen to by make_durable.
     pragmas = ("foreign_keys=on", "journal_mode=wal", "synchronous=normal", f"busy_timeout={BUSY_MILLISECONDS}")
-    for pragma in pragmas:
+    # Two megabytes each, as is usual, would be a hundred for all threads; the system keeps the file in memory anyway.
+    for pragma in (*pragmas, f"cache_size=-{CACHE_KIB}"):
         connection.execute(f"pragma {pragma}")
 
 

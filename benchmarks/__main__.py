@@ -20,6 +20,7 @@ from benchmarks import (
     rating_vs_pearmut,
     solu_cost,
     train_vs_plain,
+    worker_memory,
 )
 from benchmarks.outcome import Outcome
 from model_runner.errors import RunnerError
@@ -43,6 +44,7 @@ BENCHMARKS: dict[str, Callable[[], Outcome]] = {
     rating_load.SQLITE: rating_load.measure_sqlite,
     rating_load.POSTGRESQL: rating_load.measure_postgresql,
     rating_vs_pearmut.NAME: rating_vs_pearmut.measure,
+    worker_memory.NAME: worker_memory.measure,
 }
 
 

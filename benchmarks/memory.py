@@ -1,8 +1,8 @@
-"""What the kernel says of this process's memory. getrusage would count the parent's as well."""
+"""What the kernel says of a process's memory. getrusage would count the parent's as well."""
 
 from pathlib import Path
 
-STATUS, MARKS = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+MARKS = Path("/proc/self/clear_refs")
 RESIDENT, PEAK = "VmRSS", "VmHWM"
 
 
@@ -11,7 +11,7 @@ def forget_peak() -> None:
     MARKS.write_text("5", encoding="ascii")
 
 
-def memory_kib(name: str) -> int:
-    """RESIDENT or PEAK, in KiB."""
-    lines = STATUS.read_text(encoding="ascii").splitlines()
+def memory_kib(name: str, process: int | str = "self") -> int:
+    """RESIDENT or PEAK of a process, in KiB."""
+    lines = Path(f"/proc/{process}/status").read_text(encoding="ascii").splitlines()
     return int(next(line.split()[1] for line in lines if line.startswith(name)))

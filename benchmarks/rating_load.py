@@ -70,11 +70,11 @@ def _loaded(url: str, cookies: Sequence[str], each: int, *, think_seconds: float
     tally = Tally()
     with serving("--factory app.main:app", {"GLANCE_DATABASE_URL": url}, workers=workers) as (port, _):
         started = time.perf_counter()
-        asyncio.run(_all_rate(port, cookies, each, think_seconds, tally))
+        asyncio.run(all_rate(port, cookies, each, think_seconds, tally))
         return tally, time.perf_counter() - started
 
 
-async def _all_rate(port: int, cookies: Sequence[str], each: int, think_seconds: float, tally: Tally) -> None:
+async def all_rate(port: int, cookies: Sequence[str], each: int, think_seconds: float, tally: Tally) -> None:
     async with asyncio.TaskGroup() as group:
         for number, cookie in enumerate(cookies):
             wait = think_seconds * number / len(cookies)  # people do not press in the same instant

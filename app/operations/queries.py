@@ -7,7 +7,6 @@ from sqlalchemy.orm import Session
 
 from app.clock import now
 from app.db import read_only
-from app.migrate import is_current
 from app.models import Rating, Sitting, Study, StudyState
 
 PRESENT = timedelta(minutes=5)
@@ -32,6 +31,8 @@ def stored(session: Session) -> Stored:
 
 def unready(engine: Engine) -> str | None:
     """Why the server cannot work now; None when it can."""
+    from app.migrate import is_current  # what migrates takes 10 MB, in a worker that is never asked this for nothing
+
     try:
         return None if is_current(read_only(engine)) else "The database is not up to date. Run: glance migrate"
     except DBAPIError as error:  # not its text, which names hosts and users
