@@ -34,7 +34,7 @@ def acts(session: Session) -> list[tuple[str, str, str]]:
 
 NEEDS = {
     Role.MANAGE: (
-        "/administrators", "/audit", "/studies/new", "/raters", "/links/", "/sittings/", "/close", "/reopen",
+        "/administrators", "/audit", "/terms", "/studies/new", "/raters", "/links/", "/sittings/", "/close", "/reopen",
         "POST /studies/{code}/plan",
     ),
     Role.UNBLIND: ("/unblind", "/open-item"),
