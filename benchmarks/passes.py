@@ -38,8 +38,7 @@ def some_contexts(corpus: Corpus, tokens: int) -> Contexts:
 
 def read_activations(model: Reader, tokens_BT: Tensor) -> None:
     """Up to the last activation that collecting needs; no unembedding."""
-    for _ in model.activations(tokens_BT):
-        pass
+    model.read(tokens_BT, lambda _, __: None)
 
 
 def read_logits(model: Transformer, tokens_BT: Tensor) -> None:

@@ -68,8 +68,7 @@ def _read(model: Reader, contexts: Contexts, number: int, take: Take, turns: Seq
         block = contexts.block(number)
         with torch.inference_mode():
             tokens_BT = torch.from_numpy(block.tokens_BT).to(model.device)
-            for layer, acts_BTF in enumerate(model.activations(tokens_BT)):
-                turns[layer].hand_in(number, partial(take, layer, acts_BTF, block))
+            model.read(tokens_BT, lambda layer, acts: turns[layer].hand_in(number, partial(take, layer, acts, block)))
     except BaseException as failure:
         # Whoever waits for this block must hear that it will not come.
         for turn in turns:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from model_runner.attention import Attention
 from model_runner.config import ModelConfig
 from model_runner.mlp import MLP, MLPS, NORM_EPS
-from model_runner.subject import After
+from model_runner.subject import After, TakeLayer
 
 EMBEDDING_SPREADS = {"embed.weight": 0.3, "positions.weight": 0.02, "unembed.weight": 0.02}
 """Standard deviations of the embeddings' initial numbers."""
@@ -90,6 +90,11 @@ class Transformer(nn.Module):
             yield acts_BTF
             if layer < last:
                 x_BTD = x_BTD + cast(Block, block).mlp.write(acts_BTF)
+
+    def read(self, tokens_BT: Tensor, take: TakeLayer) -> None:
+        """Give each layer's activations to `take` before the next layer is computed."""
+        for layer, acts_BTF in enumerate(self.activations(tokens_BT)):
+            take(layer, acts_BTF)
 
 
 def _activate(block: Block, x_BTD: Tensor) -> tuple[Tensor, Tensor]:

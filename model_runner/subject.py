@@ -1,13 +1,16 @@
 """A model whose neurons are read, wherever it comes from: what collecting and serving need of it."""
 
 # Shape suffixes: B batch, T tokens, F neurons of a layer, N blocks of them, E entries.
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self
 
 import torch
 from torch import Tensor
+
+TakeLayer = Callable[[int, Tensor], None]
+"""What is done with the number of a layer and its activations (batch, tokens, neurons)."""
 
 
 class After(Protocol):
@@ -28,6 +31,9 @@ class Reader(Protocol):
 
     def activations(self, tokens_BT: Tensor, layers: int | None = None) -> Iterator[Tensor]:
         """Yield the activations (batch, tokens, neurons) of each of the first `layers` layers, in order."""
+
+    def read(self, tokens_BT: Tensor, take: TakeLayer) -> None:
+        """Give each layer's activations to `take` as soon as they are there, so that no other layer's need be held."""
 
     @property
     def norms(self) -> Sequence[After | None]:

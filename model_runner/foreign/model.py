@@ -1,16 +1,16 @@
 """A Hugging Face causal language model, read at its hidden units."""
 
 # Shape suffixes: B batch, T tokens, F hidden units, V vocabulary.
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
 
 from model_runner.foreign.down import Hidden
-from model_runner.subject import After
+from model_runner.subject import After, TakeLayer
 
 
 class _Enough(Exception):
@@ -48,25 +48,32 @@ class ForeignModel:
         """Yield the hidden units (batch, tokens, units) of each of the first `layers` layers.
 
         They are what the down projection is given, a gate's product included. The pass stops before the last
-        of these projections; the layers' units are all held until they are yielded.
+        of these projections; the layers' units are all held until they are yielded: see `read`.
         """
-        downs = self.hidden.downs[:layers]
         caught: list[Tensor] = []
-        with _catching(Catch(downs[-1], caught)), suppress(_Enough):
-            self.network(tokens_BT, use_cache=False)
+        self._pass(tokens_BT, layers, lambda _, acts_BTF: caught.append(acts_BTF))
         while caught:
+            yield caught.pop(0)
+
+    def read(self, tokens_BT: Tensor, take: TakeLayer) -> None:
+        """Give each layer's hidden units to `take` in the middle of the pass, so that none need be held."""
+        self._pass(tokens_BT, None, take)
+
+    def _pass(self, tokens_BT: Tensor, layers: int | None, take: TakeLayer) -> None:
+        number = {down: layer for layer, down in enumerate(self.hidden.downs[:layers])}
+
+        def caught(down: nn.Module, acts: Tensor) -> None:
             # OPT's layers work on all tokens of a batch in one row.
-            yield caught.pop(0).reshape(*tokens_BT.shape, -1)
+            take(number[down], acts.reshape(*tokens_BT.shape, -1))
+            if number[down] == len(number) - 1:
+                raise _Enough
+
+        with _catching(caught), suppress(_Enough):
+            self.network(tokens_BT, use_cache=False)
 
 
-class Catch(NamedTuple):
-    """What one pass through a model is to keep."""
-
-    last: nn.Module
-    """The projection at which the pass stops."""
-    caught: list[Tensor]
-    """What the projections were given, in order."""
-
+Catch = Callable[[nn.Module, Tensor], None]
+"""What is done with a projection and what it was given."""
 
 CATCH: ContextVar[Catch | None] = ContextVar("catch", default=None)
 """Of the thread that asks: several may put tokens through one model at once."""
@@ -76,9 +83,7 @@ def _catch(module: nn.Module, given: tuple[Any, ...]) -> None:
     """Before each projection. Changes nothing, and outside of `_catching` does nothing."""
     catch = CATCH.get()
     if catch is not None:
-        catch.caught.append(given[0])
-        if module is catch.last:
-            raise _Enough
+        catch(module, given[0])
 
 
 @contextmanager

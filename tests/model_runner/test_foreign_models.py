@@ -181,6 +181,24 @@ def test_threads_that_read_one_model_at_once_do_not_meet(name: str) -> None:
         assert all(torch.equal(*pair) for pair in zip(mine, theirs, strict=True))
 
 
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_layer_is_given_away_before_the_next_is_computed(name: str) -> None:
+    model, down = reader(name), FAMILIES[name].down
+    ran: list[str] = []
+    for place, module in model.network.named_modules():
+        module.register_forward_hook(lambda *_, place=place: ran.append(place))
+    given: list[tuple[int, Tensor, int]] = []
+    with torch.no_grad():
+        model.read(tokens_BT(), lambda layer, acts: given.append((layer, acts, _projections(ran, down))))
+        held = list(model.activations(tokens_BT()))
+    assert [(layer, before) for layer, _, before in given] == [(layer, layer) for layer in range(LAYERS)]
+    assert all(torch.equal(acts, other) for (_, acts, _), other in zip(given, held, strict=True))
+
+
+def _projections(ran: list[str], down: str) -> int:
+    return sum(place.endswith(f".{down}") for place in ran)
+
+
 @torch.no_grad()
 def _read(model: ForeignModel, layers: int) -> list[Tensor]:
     return list(model.activations(tokens_BT(), layers=layers))
