@@ -34,6 +34,9 @@ from app.reports.names import letter
 from app.reports.standing import last_versions, raters_in_order, standing_by
 from app.reports.tables import Table
 from app.studies.checking import bands
+from app.studies.early import opened_early
+from app.studies.plans import amendments, changed
+from app.studies.seal import leaf as leaf_of
 
 
 def read_rows(session: Session, study: Study, table: Table) -> list[Row]:
@@ -245,7 +248,7 @@ def _events(session: Session, study: Study) -> Iterator[Cells]:
     for event in session.scalars(select(Event).where(Event.study_id == study.id).order_by(Event.line)):
         yield {
             "line": event.line, "at": event.at, "actor": event.actor, "what": event.what,
-            "detail": json.dumps(event.detail, ensure_ascii=False, sort_keys=True),
+            "detail": _as_json(event.detail),
             "previous": event.previous, "hash": event.hash,
         }  # fmt: skip
 
@@ -278,9 +281,35 @@ def _machine_calls(session: Session, study: Study) -> Iterator[Cells]:
         }  # fmt: skip
 
 
+def _amendments(session: Session, study: Study) -> Iterator[Cells]:
+    made = amendments(session, study)
+    before = [study.plan, *(one.plan for one in made)]
+    for one, earlier in zip(made, before, strict=False):
+        yield {
+            "number": one.number, "at": one.at, "plan_digest": one.plan_digest, "verdicts": one.verdicts,
+            "actor": one.actor, "reason": one.reason, "changes": _as_json(changed(earlier, one.plan)),
+            "plan": _as_json(one.plan),
+        }  # fmt: skip
+
+
+def _opened_early(session: Session, study: Study) -> Iterator[Cells]:
+    arms = session.scalars(select(Arm).where(Arm.study_id == study.id).order_by(Arm.id)).all()
+    for opening, code in opened_early(session, study):
+        key, arm = opening.key, arms[opening.key["arm"]]
+        yield {
+            "item": code, "at": opening.at, "actor": opening.actor, "reason": opening.reason, "arm": arm.name,
+            "condition": arm.condition, "kind": key["kind"], "layer": key["layer"], "neuron": key["number"],
+            "leaf": leaf_of(key),
+        }  # fmt: skip
+
+
+def _as_json(thing: object) -> str:
+    return json.dumps(thing, ensure_ascii=False, sort_keys=True)
+
+
 READERS: dict[str, Callable[[Session, Study], Iterator[Cells]]] = {
     "progress": _progress, "ratings": _ratings, "items": _items, "raters": _raters, "sittings": _sittings,
     "practice": _practice, "checks": _checks, "guesses": _guesses,
     "arms": _arms, "placements": _placements, "machine_verdicts": _machine_verdicts,
-    "machine_calls": _machine_calls, "events": _events,
+    "machine_calls": _machine_calls, "amendments": _amendments, "opened_early": _opened_early, "events": _events,
 }  # fmt: skip

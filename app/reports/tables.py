@@ -9,7 +9,7 @@ from app.models import StudyState
 Kind = Literal["text", "whole", "number", "time", "yes_no"]
 Name = Literal[
     "progress", "ratings", "items", "raters", "sittings", "practice", "checks", "guesses", "arms", "placements",
-    "machine_verdicts", "machine_calls", "events", "dictionary",
+    "machine_verdicts", "machine_calls", "amendments", "opened_early", "events", "dictionary",
 ]  # fmt: skip
 
 OPEN, CLOSED, UNBLINDED = StudyState.OPEN, StudyState.CLOSED, StudyState.UNBLINDED
@@ -293,6 +293,42 @@ MACHINE_CALLS = Table(
     may_be_empty=True,
 )
 
+AMENDMENTS = Table(
+    "amendments",
+    "Plans written down after the sealed one, first to last. A row is an amendment.",
+    CLOSED,
+    (
+        Column("number", "whole", "Its number, from 1."),
+        Column("at", "time", "When it was written down."),
+        Column("plan_digest", "text", "SHA-256 of the whole plan from then on, as raters were shown it."),
+        Column("verdicts", "whole", "How many verdicts there were by then."),
+        Column("actor", "text", "Who wrote it.", UNBLINDED),
+        Column("reason", "text", "Why.", UNBLINDED),
+        Column("changes", "text", "What it changed, as JSON: field, and the value before and after.", UNBLINDED),
+        Column("plan", "text", "The whole plan from then on, as JSON.", UNBLINDED),
+    ),
+    may_be_empty=True,
+)
+
+OPENED_EARLY = Table(
+    "opened_early",
+    "Items whose neuron was told before the study was unblinded. A row is an item; the main figure leaves it out.",
+    UNBLINDED,
+    (
+        Column("item", "text", "The item's code."),
+        Column("at", "time", "When it was opened."),
+        Column("actor", "text", "Who opened it."),
+        Column("reason", "text", "Why."),
+        Column("arm", "text", "The arm's name."),
+        Column("condition", "text", "The arm's condition."),
+        Column("kind", "text", "The item's kind."),
+        Column("layer", "whole", "The unit's layer, from 0."),
+        Column("neuron", "whole", "The unit's number in its layer, from 0."),
+        Column("leaf", "text", "The item's leaf in the seal, which the log names too."),
+    ),
+    may_be_empty=True,
+)
+
 EVENTS = Table(
     "events",
     "The study's log. A row is a line; each carries the hash of the one before.",
@@ -335,6 +371,8 @@ TABLES: dict[str, Table] = {
         PLACEMENTS,
         MACHINE_VERDICTS,
         MACHINE_CALLS,
+        AMENDMENTS,
+        OPENED_EARLY,
         EVENTS,
     )
 }

@@ -10,8 +10,9 @@ from typing import Any
 from app.errors import Invalid
 from app.phases.chained import CHECKED, GUESSED, PRACTISED, answer_digest
 from app.reports.reading import FORMATS, Cells, content_of, decode
-from app.reports.tables import CHECKS, GUESSES, PRACTICE, RATINGS, Table
+from app.reports.tables import AMENDMENTS, CHECKS, GUESSES, OPENED_EARLY, PRACTICE, RATINGS, Column, Table
 from app.studies.said import COLUMNS, digest_of
+from app.studies.seal import digest
 from app.studies.verifying import EVENTS, Verified
 
 FIXED: dict[str, Table] = {table.name: table for table in (RATINGS, PRACTICE, CHECKS, GUESSES)}
@@ -19,6 +20,11 @@ ANSWERS: Mapping[str, tuple[str, str]] = {
     "practice": (PRACTISED, "verdict"), "checks": (CHECKED, "fires"), "guesses": (GUESSED, "guess"),
 }  # fmt: skip
 """Of each table, the line of the log that every row of it has, and the column that says the answer."""
+ACTS: tuple[tuple[Table, str, Mapping[str, str]], ...] = (
+    (AMENDMENTS, "plan amended", {"number": "number", "plan_digest": "plan"}),
+    (OPENED_EARLY, "item opened early", {"item": "item", "leaf": "leaf"}),
+)
+"""Tables of acts, their lines of the log, and which column is which of its particulars."""
 Lines = list[dict[str, Any]]
 
 
@@ -32,7 +38,8 @@ def verify_tables(path: Path) -> Verified:
     closed = [json.loads(line["detail"]) for line in lines if line["what"] == "study closed"]
     fixed: dict[str, str] = closed[-1].get("tables", {}) if closed else {}
     for name in (name for name in FIXED if name in fixed):
-        tables = dict(_in_every_format(path, name))
+        table = replace(FIXED[name], columns=_named(FIXED[name], {*COLUMNS[name]}))
+        tables = dict(_in_every_format(path, table))
         faults = [
             f"{file} is not what was fixed when the study was closed."
             for file, rows in tables.items()
@@ -44,6 +51,25 @@ def verify_tables(path: Path) -> Verified:
         if name in ANSWERS and tables and not faults:
             rows = next(iter(tables.values()))
             found.note(f"Each answer of the table {name} is a line of the log", _unchained(name, rows, lines))
+    found.add(_acts(path, lines))
+    return found
+
+
+def _acts(path: Path, lines: Lines) -> Verified:
+    """Amendments and items opened early, each with what its line of the log names. Old exports have no such tables."""
+    found = Verified()
+    for table, what, columns in ACTS:
+        logged = [json.loads(line["detail"]) for line in lines if line["what"] == what]
+        written = sorted(tuple(str(detail[column]) for column in columns.values()) for detail in logged)
+        tables = dict(_in_every_format(path, replace(table, columns=_named(table, {*columns, "plan"}))))
+        faults = [
+            f"{file} is not what the log says."
+            for file, rows in tables.items()
+            if sorted(tuple(str(row[column]) for column in columns) for row in rows) != written
+            or any(digest(json.loads(row["plan"])) != row["plan_digest"] for row in rows if "plan" in row)
+        ]
+        if tables and (written or faults):
+            found.note(f"The table {table.name} is what the log says", faults)
     return found
 
 
@@ -55,18 +81,17 @@ def _lines(content: bytes) -> Lines:
     return found
 
 
-def _in_every_format(path: Path, name: str) -> Iterator[tuple[str, list[Cells]]]:
-    """The rows of each file of the table, with the columns that were fixed."""
-    table = _fixed_columns(FIXED[name])
+def _in_every_format(path: Path, table: Table) -> Iterator[tuple[str, list[Cells]]]:
+    """The rows of each file of the table."""
     for form in FORMATS:
-        file = f"{name}.{form}"
+        file = f"{table.name}.{form}"
         content = content_of(path, file)
         if content is not None:
             yield file, decode(table, content, form, file)
 
 
-def _fixed_columns(table: Table) -> Table:
-    return replace(table, columns=tuple(column for column in table.columns if column.name in COLUMNS[table.name]))
+def _named(table: Table, names: set[str]) -> tuple[Column, ...]:
+    return tuple(column for column in table.columns if column.name in names)
 
 
 def _unchained(name: str, rows: list[Cells], lines: Lines) -> list[str]:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
@@ -26,7 +27,8 @@ from app.models import (
     UnblindingRequest,
 )
 from app.raters.queries import own_raters, rater_rows
-from app.reports.exports import files
+from app.reports.exports import export, files
+from app.reports.verified_tables import verify_tables
 from app.roles import Role
 from app.settings import Settings
 from app.studies.actions import close_study, reopen_study, unblind_study
@@ -36,6 +38,7 @@ from app.studies.opening import open_study
 from app.studies.plans import amend_plan, amendments, changed, plan_now
 from app.studies.proof import proof_of, root_by
 from app.studies.records import record_of
+from app.studies.seal import digest
 from app.studies.two_persons import TO_CONFIRM, both, pending
 from app.studies.unblinding import bars, checks
 from app.studies.verifying import verify_export
@@ -405,6 +408,53 @@ def test_an_export_tells_all_acts_and_is_verified(session: Session, settings: Se
     ):  # fmt: skip
         (tmp_path / "seal.json").write_text(json.dumps(seal | broken))
         assert any(says in fault for fault in verify_export(tmp_path).faults), says
+
+
+def test_acts_are_tables_of_an_export_and_verified(session: Session, settings: Settings, tmp_path: Path) -> None:
+    study, ada = make_study(session, settings), make_administrator(session)
+    amend_plan(session, study.code, ada, {"alpha": "0.01"}, "=a stricter level")
+    amend_plan(session, study.code, ada, {"cannot_decide": "yes", "question": "Więcej?"}, "second thoughts")
+    code = session.scalars(select(Item.code).where(Item.study_id == study.id)).all()[0]
+    open_one(session, settings, study.code, ada, item=code, rater="", reason="its text must not be shown")
+    whole(session, settings, study)
+    folder = written(session, study, tmp_path)
+    for frame in (
+        pd.read_csv(folder / "amendments.csv"),
+        pd.read_parquet(folder / "amendments.parquet"),
+        pd.DataFrame(json.loads((folder / "amendments.json").read_bytes())["rows"]),
+    ):
+        assert frame["number"].tolist() == [1, 2]
+        assert [json.loads(changes) for changes in frame["changes"]] == [
+            {"alpha": [0.05, 0.01]}, {"cannot_decide": ["no", "yes"], "question": ["", "Więcej?"]},
+        ]  # fmt: skip
+        assert [digest(json.loads(plan)) for plan in frame["plan"]] == frame["plan_digest"].tolist()
+    assert pd.read_csv(folder / "amendments.csv")["reason"].tolist() == ["'=a stricter level", "second thoughts"]
+    (opened,) = json.loads((folder / "opened_early.json").read_bytes())["rows"]
+    items = {row["item"]: row for row in json.loads((folder / "items.json").read_bytes())["rows"]}
+    assert (opened["item"], opened["reason"]) == (code, "its text must not be shown")
+    assert all(opened[name] == items[code][name] for name in ("arm", "condition", "kind", "layer", "neuron", "leaf"))
+    assert verify_tables(folder).faults == []
+    for name, column, value in (
+        ("amendments", "plan", json.dumps(study.plan)),
+        ("amendments", "number", 3),
+        ("opened_early", "leaf", "0" * 64),
+    ):
+        before = (folder / f"{name}.json").read_bytes()
+        table = json.loads(before)
+        table["rows"][0][column] = value
+        (folder / f"{name}.json").write_text(json.dumps(table))
+        assert verify_tables(folder).faults == [f"{name}.json is not what the log says."]
+        (folder / f"{name}.json").write_bytes(before)
+
+
+def test_a_closed_study_tells_of_an_amendment_what_raters_were_shown(session: Session, settings: Settings) -> None:
+    study, ada = make_study(session, settings), make_administrator(session)
+    amend_plan(session, study.code, ada, {"alpha": "0.01"}, "a stricter level")
+    close_study(session, study.code, ada)
+    (row,) = json.loads(export(session, study, "amendments", "json").content)["rows"]
+    assert set(row) == {"number", "at", "plan_digest", "verdicts"}
+    with pytest.raises(Refused, match="once the study is unblinded"):
+        export(session, study, "opened_early", "json")
 
 
 def test_the_commands_amend_and_open(
