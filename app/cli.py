@@ -4,6 +4,7 @@ Imports of heavy libraries stay inside the commands that need them, so that --he
 """
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,13 +23,16 @@ from app.utf8 import insist_on_utf8
 
 Parser = argparse.ArgumentParser
 HIGHEST_PORT = 65535
+CODE_WITH_DASH = re.compile(r"-[A-Za-z0-9_][A-Za-z0-9_-]{14}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns its exit status; 2 after an expected failure, whose sentence goes to stderr."""
     if arguments is None:
         insist_on_utf8()
-    options = parser().parse_args(arguments)
+    # An item's code may begin with a dash. What begins with a blank is no option, and the act takes the blank off.
+    given = sys.argv[1:] if arguments is None else arguments
+    options = parser().parse_args([f" {one}" if CODE_WITH_DASH.fullmatch(one) else one for one in given])
     try:
         return int(options.do(options) or 0)
     except AppError as error:

@@ -457,6 +457,16 @@ def test_a_closed_study_tells_of_an_amendment_what_raters_were_shown(session: Se
         export(session, study, "opened_early", "json")
 
 
+def test_a_code_that_begins_with_a_dash_is_no_option(
+    at_home: Settings,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    act = ("open-item", "nothing", "-bcdefghijklmnop", "--administrator", "Ada", "--reason", "so", "--password-stdin")
+    assert glance(monkeypatch, *act, typed=f"{PASSWORD}\n") == 2
+    assert "There is no study with the code or the name “nothing”" in capsys.readouterr().err
+
+
 def test_the_commands_amend_and_open(
     at_home: Settings,  # noqa: F811
     tmp_path: Path,
