@@ -14,6 +14,7 @@ from benchmarks import (
     collect_vs_transformerlens,
     coverage,
     coverage_check,
+    large_study,
     open_neuron,
     page_vs_bare,
     rating_load,
@@ -45,6 +46,7 @@ BENCHMARKS: dict[str, Callable[[], Outcome]] = {
     rating_load.POSTGRESQL: rating_load.measure_postgresql,
     rating_vs_pearmut.NAME: rating_vs_pearmut.measure,
     worker_memory.NAME: worker_memory.measure,
+    large_study.NAME: large_study.measure,
 }
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 from sqlalchemy import insert
@@ -11,10 +12,22 @@ from app.clock import now
 from app.db import open_engine, transaction
 from app.log import FIRST
 from app.migrate import upgrade
-from app.models import BrowserSession, Item, ItemContent, ItemKind, Placement, Rater, RaterKind, Seat, Study
+from app.models import (
+    Administrator,
+    BrowserSession,
+    Item,
+    ItemContent,
+    ItemKind,
+    Placement,
+    Rater,
+    RaterKind,
+    Seat,
+    Study,
+)
 from app.models.base import new_code
 from app.rating.shading import Fragments, Shown, pad, render_item
-from app.security import LIFETIME, RATER_COOKIE, new_token, token_hash
+from app.security import ADMINISTRATOR_COOKIE, LIFETIME, RATER_COOKIE, new_token, token_hash
+from app.studies.design import Design
 
 SNIPPETS, TOKENS, WIDE_TOKENS = 20, 64, 128
 DIFFERENT = 24
@@ -26,18 +39,37 @@ WORDS = (
 )  # fmt: skip
 
 
-def made_study(database_url: str, *, items: int, raters: int, capacity: int, share: int) -> list[str]:
-    """Make the database and the study; returns a cookie for each rater, who has only to press Begin."""
+def made_study(
+    database_url: str, *, items: int, raters: int, capacity: int, share: int, rendered: Sequence[Fragments] = ()
+) -> list[str]:
+    """Make the database and the study; returns a cookie for each rater, who has only to press Begin.
+
+    `rendered`: what raters see, again and again, where it need not be as large as real items are.
+    """
     if database_url.startswith("sqlite:///"):
         Path(database_url.removeprefix("sqlite:///")).unlink(missing_ok=True)
     upgrade(database_url)
     engine = open_engine(database_url)
     with transaction(engine) as session:
         study = _study(session)
-        item_ids = _items(session, study.id, items, capacity)
+        fragments = rendered or contents(random.Random(1))  # noqa: S311  # not a secret
+        item_ids = _items(session, study.id, items, capacity, fragments)
         cookies = [_rater(session, study.id, number, item_ids, share) for number in range(1, raters + 1)]
     engine.dispose()
     return cookies
+
+
+def administrator_cookie(database_url: str) -> str:
+    """Somebody who may manage studies, signed in."""
+    engine, token = open_engine(database_url), new_token()
+    with transaction(engine) as session:
+        administrator = Administrator(name="Measurer", password_hash="")
+        session.add(administrator)
+        session.flush()
+        until = now() + LIFETIME
+        session.add(BrowserSession(token_hash=token_hash(token), administrator_id=administrator.id, expires_at=until))
+    engine.dispose()
+    return f"{ADMINISTRATOR_COOKIE}={token}"
 
 
 def contents(rng: random.Random) -> list[Fragments]:
@@ -66,25 +98,24 @@ def _snippets(rng: random.Random, *, dense: bool) -> list[Shown]:
 def _study(session: Session) -> Study:
     digest = hashlib.sha256(b"measured").hexdigest()
     study = Study(
-        name="Measured", design={}, plan={}, plan_digest=digest, sources=[], seal_root=digest, sealed_parts={},
-        sealed_secret=b"", simulated=True, log_head=FIRST,
+        name="Measured", design=Design().as_dict(), plan={}, plan_digest=digest, sources=[], seal_root=digest,
+        sealed_parts={}, sealed_secret=b"", simulated=True, log_head=FIRST,
     )  # fmt: skip
     session.add(study)
     session.flush()
     return study
 
 
-def _items(session: Session, study_id: int, count: int, capacity: int) -> list[int]:
+def _items(session: Session, study_id: int, count: int, capacity: int, fragments: Sequence[Fragments]) -> list[int]:
     digest = hashlib.sha256(b"measured").hexdigest()
     row = {"study_id": study_id, "kind": ItemKind.NEURON, "capacity": capacity, "content_digest": digest}
     made = session.scalars(insert(Item).returning(Item.id), [row | {"code": new_code()} for _ in range(count)]).all()
-    fragments = contents(random.Random(1))  # noqa: S311  # not a secret
     session.execute(
         insert(ItemContent),
         [
             {"item_id": item_id, "fragment": each.narrow, "wide_fragment": each.wide}
             for number, item_id in enumerate(made)
-            for each in [fragments[number % DIFFERENT]]
+            for each in [fragments[number % len(fragments)]]
         ],
     )
     return list(made)

@@ -68,6 +68,7 @@ def begin(
 def give(
     request: Request,
     transactions: SeparateTransactions,
+    reads: SeparateReads,
     _room: RoomToWrite,
     settings: AppSettings,
     assignment: AssignmentCode,
@@ -77,6 +78,7 @@ def give(
     lined_up: Ticks = [],  # noqa: B006  # FastAPI copies it
     widened: Ticks = [],  # noqa: B006
 ) -> Response:
+    notice = None
     with transactions() as session:
         rater = writing_rater(request, session)
         try:
@@ -85,7 +87,11 @@ def give(
                 lined_up=any(lined_up), widened=any(widened),
             )  # fmt: skip
         except Conflict as conflict:  # the page in this tab is an old one: it leads to the current one
-            return _page(request, session, settings, rater, notice=conflict.message)
+            notice = conflict.message
+    # The verdict is stored. Whoever waits to write does not wait for the page that comes next.
+    with reads() as session:
+        if notice:
+            return _page(request, session, settings, rater, notice=notice)
         return _next(request, session, settings, rater)
 
 

@@ -291,7 +291,7 @@ def test_several_sizes_are_averaged_and_named(client: TestClient, session: Sessi
 
 
 def test_pages_of_raters_load_none_of_the_statistics() -> None:
-    heavy = "{'pandas', 'scipy', 'statsmodels', 'altair', 'vl_convert', 'pyarrow', 'torch'}"
+    heavy = "{'pandas', 'scipy', 'statsmodels', 'altair', 'vl_convert', 'pyarrow', 'torch', 'alembic'}"
     code = f"import sys, app.main; loaded = {heavy} & set(sys.modules); assert not loaded, loaded"
     subprocess.run([sys.executable, "-c", code], check=True)
 
