@@ -22,6 +22,7 @@ from app.operations.metrics import new_metrics
 from app.operations.observing import Observing
 from app.operations.routes import router as operations_router
 from app.phases.routes import router as phases_router
+from app.raters.care_routes import router as care_router
 from app.raters.own_routes import router as own_place_router
 from app.raters.routes import router as raters_router
 from app.raters.terms_routes import router as terms_router
@@ -75,6 +76,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(unblinding_router)
     app.include_router(raters_router)
     app.include_router(terms_router)
+    app.include_router(care_router)
     app.include_router(own_place_router)
     app.include_router(phases_router)
     app.include_router(reports_router)

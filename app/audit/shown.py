@@ -24,6 +24,9 @@ OF_STUDIES: Mapping[str, tuple[str, ...]] = {
     N_("link withdrawn"): (),
     N_("rater joined"): (),
     N_("rater deactivated"): (),
+    N_("rater let in again"): (),
+    N_("neurons freed"): ("neurons",),
+    N_("terms changed"): ("day_goal", "most_a_day", "most_raters", "return_host"),
     N_("consent withdrawn"): (),
     N_("session ended"): (),
     N_("session re-opened"): (),
@@ -68,6 +71,11 @@ KEYS: Mapping[str, str] = {
     "given": N_("given"),
     "taken": N_("taken"),
     "file": N_("file"),
+    "neurons": N_("neurons"),
+    "day_goal": N_("a day’s goal"),
+    "most_a_day": N_("most a day"),
+    "most_raters": N_("most raters"),
+    "return_host": N_("way back to"),
 }
 
 

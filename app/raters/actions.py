@@ -128,7 +128,7 @@ def shut_out(session: Session, rater: Rater, *, actor: str | None) -> Seat | Non
     session.execute(delete(BrowserSession).where(BrowserSession.rater_id == rater.id))
     seat = session.scalars(select(Seat).where(Seat.rater_id == rater.id)).one_or_none()
     if seat is not None:
-        seat.rater_id = None
+        seat.rater_id, rater.left_seat = None, seat.number
     return seat
 
 

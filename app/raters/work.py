@@ -13,12 +13,11 @@ from app.models import (
     ItemKind,
     Rater,
     Rating,
-    RatingAction,
     Study,
     Verdict,
 )
 from app.raters.flags import QUICK_SECONDS, Work
-from app.rating.statements import GIVEN_STATES
+from app.rating.statements import GIVEN_STATES, given_and_not_undone
 
 
 def work_of(session: Session, study: Study) -> dict[int, Work]:
@@ -71,11 +70,12 @@ def _said(study: Study) -> Select[Any]:
 
 
 def _quick(study: Study) -> Select[int, int]:
+    """First looks only: what was taken back and given again had been read before."""
     return (
         select(Assignment.rater_id, func.count())
         .join(Rater, Rater.id == Assignment.rater_id)
         .join(Rating, and_(Rating.assignment_id == Assignment.id, Rating.version == 1))
-        .where(Rater.study_id == study.id, Rating.action == RatingAction.GIVEN, Rating.seconds < QUICK_SECONDS)
+        .where(Rater.study_id == study.id, Rating.seconds < QUICK_SECONDS, given_and_not_undone())
         .group_by(Assignment.rater_id)
     )
 

@@ -2,6 +2,7 @@ from fastapi import APIRouter, Request, Response
 
 from app.db import ReadSession, WriteSession
 from app.params import AppSettings, Code
+from app.raters.leases import held_by_raters
 from app.raters.own import own_place
 from app.raters.queries import rater_rows, sitting_rows
 from app.security import ReadingAdministrator, WritingAdministrator, find_administrator, find_rater
@@ -40,7 +41,7 @@ def study_page(
         administrator=administrator, study=study, progress=queries.progress(session, settings, study),
         raters=rater_rows(session, study, administrator), sittings=sitting_rows(session, settings, study),
         amendments=amendments(session, study), opened_early=len(opened_early(session, study)),
-        place=own_place(session, study, administrator),
+        place=own_place(session, study, administrator), held=held_by_raters(session, study),
     )  # fmt: skip
 
 

@@ -53,7 +53,8 @@ class Sent:
     @property
     def text(self) -> str:
         """Headers and body as somebody curious would read them: archives unpacked, tables spelled out."""
-        lines = [f"{name}: {value}" for name, value in self.headers.items()]
+        # A request's random name would hold a number of five digits by chance in one run out of fourteen.
+        lines = [f"{name}: {value}" for name, value in self.headers.items() if name != "x-request-id"]
         return "\n".join([self.asked, str(self.status), *lines, readable(self.body)])
 
 
@@ -173,6 +174,11 @@ def _rate(seen: Crawl, rater: TestClient, *, everything: bool) -> None:
         seen.ask(rater, "rater", "GET", "/rate?wide=1")
         seen.ask(rater, "rater", "GET", f"/rate/wide/{code[1]}")
         seen.ask(rater, "rater", "POST", "/rate/draft", data={"assignment": code[1], "hypothesis": "a rule"})
+        if number == 0:
+            seen.ask(rater, "rater", "POST", "/rate/pause", data={"assignment": code[1], "hypothesis": "a rule"})
+            seen.ask(rater, "rater", "GET", "/rate")
+            seen.ask(rater, "rater", "GET", "/rate/sessions")
+            seen.ask(rater, "rater", "POST", "/rate/begin")
         given = {"assignment": code[1], "key": key[1], "verdict": "INTERPRETABLE", "hypothesis": "a rule"}
         assert seen.ask(rater, "rater", "POST", "/rate/verdict", data=given).status_code == 303
         seen.ask(rater, "rater", "POST", "/rate/verdict", data=given, headers={"HX-Request": "true"})
@@ -247,7 +253,9 @@ def _end(seen: Crawl, administrator: TestClient) -> None:
     for place, act in (
         ("sittings/{sitting_code}", "end"),
         ("links/{link_code}", "revoke"),
+        ("raters/{rater_code}", "free"),
         ("raters/{rater_code}", "deactivate"),
+        ("raters/{rater_code}", "reactivate"),
         ("raters/{rater_code}", "withdraw"),
     ):
         seen.ask(administrator, "administrator", "POST", f"{study}/{place.format(**seen.codes)}/{act}")
@@ -263,7 +271,7 @@ FILL = {
     "link_code": ["none"], "sitting_code": ["none"], "assignment": ["none"], "file": ["glance.css"], "item": ["none"],
     "number": ["1"], "administrator_id": ["999999"],
 }  # fmt: skip
-CHANGES = re.compile(r"/(close|reopen|deactivate|end|revoke|withdraw|next-part|stop)$")
+CHANGES = re.compile(r"/(close|reopen|deactivate|end|revoke|withdraw|next-part|stop|free)$")
 """Posts without fields that would end what is being looked at."""
 SKIPPED = {"/sign-out", "/sign-in"}
 """They change who is asking; asked on their own above."""
