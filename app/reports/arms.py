@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.models import Arm
-from app.reports.statistics.estimate import Estimate
+from app.reports.statistics.estimate import Estimate, undefined
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,22 +38,28 @@ class ArmRow:
 
 
 def arm_rows(arms: "list[Arm]", table: "pd.DataFrame", plan: "Plan", analysis: "Analysis") -> list[ArmRow]:
-    """The rows of the arms with a verdict, in the order of the analysis. `arms` are numbered as in the table."""
+    """By condition, size and seed; an arm without a verdict has no fraction. `arms` are numbered as in the table."""
     from app.reports.statistics.verdicts import complete, of_kind, with_answers
 
     # Counted as if every answer counted, so that "cannot decide" is in the table whatever the plan makes of it.
     rows = with_answers(of_kind(complete(table), plan, "neuron"), replace(plan, cannot_decide="no"))
     said = rows["verdict"] if plan.version == "last" else rows["first_verdict"]
+    parts, lacking = {part.arm.id: part for part in analysis.arms}, _lacking(analysis)
     found = []
-    for part in analysis.arms:
-        arm, of_arm = arms[part.arm.id], said[rows["arm"] == part.arm.id]
+    for number, arm in enumerate(arms):
+        part, of_arm = parts.get(number), said[rows["arm"] == number]
         counts = of_arm.value_counts()
         found.append(
             ArmRow(
                 arm.name, arm.condition, arm.size, arm.seed, arm.layers, arm.hidden, arm.train_tokens,
-                arm.validation_loss, part.neurons, len(of_arm), int(counts.get("INTERPRETABLE", 0)),
+                arm.validation_loss, part.neurons if part else 0, len(of_arm), int(counts.get("INTERPRETABLE", 0)),
                 int(counts.get("NOT_INTERPRETABLE", 0)), int(counts.get("CANNOT_DECIDE", 0)),
-                part.fraction, part.fraction_of_raters,
+                part.fraction if part else lacking, part.fraction_of_raters if part else lacking,
             )
         )  # fmt: skip
-    return found
+    return sorted(found, key=lambda row: (row.condition, row.size, row.seed))
+
+
+def _lacking(analysis: "Analysis") -> Estimate:
+    method = analysis.arms[0].fraction.method
+    return undefined("No neuron of this arm has a counted verdict.", method, 0, "neurons")

@@ -1,11 +1,12 @@
 """What a reader needs to check a report: the seal, the plan, the act of unblinding, seeds, digests, versions."""
 
 import platform
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
 
-from app.models import Study
+from app.models import Arm, Study
 from app.reports.formats import moment
 
 PACKAGES = ("glance", "numpy", "pandas", "scipy", "statsmodels", "altair", "vl-convert-python")
@@ -31,7 +32,7 @@ class Record:
     log_head: str
     log_lines: int
     runs: dict[str, str]
-    """Digest of every arm's run folder, by the arm's name."""
+    """Digest of every arm's run folder, by the arm's name; of those for practice and check by name and split."""
     software: dict[str, str]
     """Versions of the programs that computed this report."""
 
@@ -56,9 +57,15 @@ def record(study: Study) -> Record:
         secret=study.secret,
         log_head=study.log_head,
         log_lines=study.log_lines,
-        runs={arm.name: arm.run_digest for arm in study.arms},
+        runs=dict(run for arm in study.arms for run in _runs(arm)),
         software={"python": platform.python_version()} | {name: version(name) for name in PACKAGES},
     )
+
+
+def _runs(arm: Arm) -> Iterator[tuple[str, str]]:
+    yield arm.name, arm.run_digest
+    for split, run in sorted((arm.other_runs or {}).items()):
+        yield f"{arm.name}, {split}", run["run_digest"]
 
 
 def _moment(at: datetime | None) -> str | None:

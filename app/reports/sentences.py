@@ -22,6 +22,8 @@ SENTENCES = (
     N_("SIMULATED: the raters are programs; no number here says anything about people or models."),
     N_("A single rater guessed, so raters cannot be resampled."),
     N_("Nobody guessed."),
+    N_("Every rater guessed like the others, so resampling raters shows no variation."),
+    N_("All guesses about a condition are alike, so nothing varies and there is no interval."),
     N_("Only %(n)s raters guessed: resampling raters is unreliable below six."),
     N_("All named guesses or all neurons are of one condition."),
     N_("Too few raters guessed for an interval."),

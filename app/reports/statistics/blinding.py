@@ -16,6 +16,8 @@ from app.reports.statistics.fractions import FEW_RATERS
 from app.reports.statistics.resampling import percentiles, rater_weights, ratio
 
 UNKNOWN = "UNKNOWN"
+ALIKE = "All guesses about a condition are alike, so nothing varies and there is no interval."
+SAME_RATERS = "Every rater guessed like the others, so resampling raters shows no variation."
 ONE_RATER = "A single rater guessed, so raters cannot be resampled."
 NONE = "Nobody guessed."
 FEW = "Only {raters} raters guessed: resampling raters is unreliable below six."
@@ -59,7 +61,9 @@ def bang(
     weight = 1 / (conditions - 1)
     p, q = right / n, wrong / n
     value = p - weight * q
-    error = float(np.sqrt((p + weight**2 * q - value**2) / n))
+    error = float(np.sqrt(max(p + weight**2 * q - value**2, 0) / n))
+    if max(right, wrong, unknown) == n:
+        return Estimate(value, None, None, None, method, n, "guesses", why=ALIKE), error
     half = float(stats.norm.ppf((1 + level) / 2)) * error
     low, high = max(value - half, -weight), min(value + half, 1.0)
     return Estimate(value, low, high, level, method, n, "guesses"), error
@@ -147,6 +151,8 @@ def _over_raters(value: Estimate, draws_B: Floats, counts_RGK: Floats, level: fl
         return bare
     if raters < 2 or len(kept_B) < 0.9 * len(draws_B):
         return replace(bare, why=ONE_RATER if raters < 2 else "Too few raters guessed for an interval.")
+    if np.ptp(kept_B) == 0:
+        return replace(bare, why=SAME_RATERS)
     low, high = percentiles(kept_B, level)
     note = FEW.format(raters=raters) if raters < FEW_RATERS else ""
     return replace(bare, low=low, high=high, level=level, note=note)

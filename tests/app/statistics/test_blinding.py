@@ -56,6 +56,10 @@ def test_bounds_stay_inside(right: int, wrong: int, unknown: int) -> None:
     if right + wrong + unknown == 0:
         assert found.why == "Nobody guessed."
         return
+    if max(right, wrong, unknown) == right + wrong + unknown:
+        assert (found.low, found.high) == (None, None)
+        assert found.why.startswith("All guesses about a condition are alike")
+        return
     assert found.low is not None
     assert found.high is not None
     assert -1 <= found.low <= found.high <= 1
@@ -87,6 +91,14 @@ def test_few_raters_and_none_say_so() -> None:
         "Only 2 raters"
         in blinding(pair, CONDITIONS, 0.95, 200, np.random.default_rng(1)).conditions[0].over_raters.note
     )
+
+
+def test_where_nothing_varies_no_interval_of_width_zero_is_shown() -> None:
+    said = [(rater, truth, "solu_ln", 3) for rater in range(6) for truth in CONDITIONS]
+    found = blinding(guesses(said), CONDITIONS, 0.95, 200, np.random.default_rng(1))
+    for row, value in zip(found.conditions, (-1, 1), strict=True):
+        assert (row.index.value, row.index.low, row.over_raters.low) == (value, None, None)
+        assert row.over_raters.why == "Every rater guessed like the others, so resampling raters shows no variation."
 
 
 def test_an_unknown_guess_is_refused() -> None:
