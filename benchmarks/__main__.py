@@ -14,6 +14,7 @@ from benchmarks import (
     collect_vs_transformerlens,
     coverage,
     coverage_check,
+    create_study,
     large_study,
     open_neuron,
     page_vs_bare,
@@ -47,6 +48,7 @@ BENCHMARKS: dict[str, Callable[[], Outcome]] = {
     rating_vs_pearmut.NAME: rating_vs_pearmut.measure,
     worker_memory.NAME: worker_memory.measure,
     large_study.NAME: large_study.measure,
+    create_study.NAME: create_study.measure,
 }
 
 

@@ -16,8 +16,10 @@ Shapes: U units, S snippets of a section, N tokens of a section, W tokens of a s
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -213,6 +215,22 @@ class Run:
         if not 0 <= token_id < self.vocabulary:
             raise RunFolderError(f"Token {token_id} is outside the vocabulary of {self.vocabulary} tokens.")
         return self._token_bytes[self._token_offsets[token_id] : self._token_offsets[token_id + 1]].tobytes()
+
+    def texts(self, token_ids: Iterable[int]) -> list[bytes]:
+        """The bytes of many tokens. The whole vocabulary is cut into pieces once, so that each costs next to nothing.
+
+        Raises RunFolderError where one is outside the vocabulary.
+        """
+        pieces = self._pieces
+        try:
+            return [pieces[token_id] for token_id in token_ids]
+        except IndexError:
+            raise RunFolderError(f"{self.folder} has a token outside its vocabulary of {self.vocabulary}.") from None
+
+    @cached_property
+    def _pieces(self) -> list[bytes]:
+        whole, offsets = self._token_bytes.tobytes(), self._token_offsets.tolist()
+        return [whole[start:stop] for start, stop in pairwise(offsets)]
 
     @property
     def vocabulary(self) -> int:

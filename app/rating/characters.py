@@ -16,6 +16,7 @@ _FLAG_HALVES = range(0x1F1E6, 0x1F200)
 _SKIN_COLOURS = range(0x1F3FB, 0x1F400)
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _JOINER = "\u200d"
+_BYTES = [bytes([value]) for value in range(256)]
 
 
 class Line(NamedTuple):
@@ -37,7 +38,7 @@ def line(texts: Sequence[bytes], levels: Sequence[int], peak: int, *, starts: bo
     the edge cuts is left out, like the text beyond it, unless it is the peak.
     """
     raw = b"".join(texts)
-    shades = b"".join([bytes([level]) * len(text) for text, level in zip(texts, levels, strict=True)])
+    shades = b"".join([_BYTES[level] * len(text) for text, level in zip(texts, levels, strict=True)])
     start = sum(map(len, texts[:peak]))
     stop = start + len(texts[peak])
     if raw.isascii():

@@ -65,7 +65,7 @@ def shares(activations: Sequence[float], top: float) -> list[int]:
     if not top > 0:
         return [0] * len(activations)
     scale = LEVELS / top
-    return [round(min(LEVELS, activation * scale)) if activation > 0 else 0 for activation in activations]
+    return [(LEVELS if one >= top else round(one * scale)) if one > 0 else 0 for one in activations]
 
 
 def rows(snippets: Sequence[Shown], top: float, tokens: int = 64, first: int = 1, prefix: str = "w") -> str:
@@ -145,7 +145,8 @@ _SIGNS = {
     "x": r"[\x00\udc80-\udcff]",
 }
 _SIGN = re.compile("|".join(f"(?P<{name or 'n'}>{pattern})" for name, pattern in _SIGNS.items()))
-_PLAIN = re.compile(r"[ -%'-;=?-~]*")
+_SPECIAL = re.compile(r"[^ -%'-;=?-~]")
+"""What is not written as it is."""
 _OPEN = [f"<i class=a{step}>" for step in range(LEVELS + 1)]
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
 
@@ -153,16 +154,20 @@ _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"}
 def _shaded(text: Line, start: int, stop: int) -> str:
     """Neighbours of one level share an element; level 0 is bare text."""
     out = []
+    special = [found.start() for found in _SPECIAL.finditer(text.text, start, stop)] + [stop]
+    at = 0
     for run in _RUN.finditer(text.levels, start, stop):
-        step, part = run[1][0], text.text[run.start() : run.end()]
-        if _PLAIN.fullmatch(part):
-            inner = part
-        elif step and (sign := _SIGN.fullmatch(part)):
-            out.append(_sign(sign, step))
+        first, last = run.span()
+        step, part = text.levels[first], text.text[first:last]
+        if special[at] >= last:
+            out.append(f"{_OPEN[step]}{part}</i>" if step else part)
             continue
+        while special[at] < last:
+            at += 1
+        if step and (sign := _SIGN.fullmatch(part)):
+            out.append(_sign(sign, step))
         else:
-            inner = _visible(part)
-        out.append(f"{_OPEN[step]}{inner}</i>" if step else inner)
+            out.append(f"{_OPEN[step]}{_visible(part)}</i>" if step else _visible(part))
     return "".join(out)
 
 

@@ -1,6 +1,7 @@
 """Reading run folders: what they offer to a draw, and the snippets of the items that were drawn."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,8 @@ def read_arms(folders: Sequence[Path], design: Design, *, every_byte: bool = Tru
 
     Whoever seals a study compares every byte with the digests: the seal holds them, so they must be true.
     """
-    opened = [_open(folder, every_byte) for folder in folders]
+    with ThreadPoolExecutor() as threads:  # reading and hashing keep several cores at work
+        opened = list(threads.map(lambda folder: _open(folder, every_byte), folders))
     runs = [run for run in opened if run.info.split not in OTHER_SPLITS]
     others = [run for run in opened if run.info.split in OTHER_SPLITS]
     infos = [run.info for run in runs]
@@ -179,11 +181,13 @@ def shown(run: Run, snippet: Snippet, top: float, reach: int) -> Shown:
     """A snippet as raters see it, its activations as shares of `top`."""
     first, last = max(0, snippet.peak - reach), min(len(snippet.tokens_W), snippet.peak + reach + 1)
     tokens = snippet.tokens_W[first:last].tolist()
-    kept = [at for at, token in enumerate(tokens) if token not in run.specials]
-    activations = snippet.activations_W[first:last] / np.float32(top)
+    activations = (snippet.activations_W[first:last] / np.float32(top)).tolist()
+    kept: Sequence[int] = range(len(tokens))
+    if not run.specials.isdisjoint(tokens):
+        kept = [at for at in kept if tokens[at] not in run.specials]
     return Shown(
-        texts=[run.token_bytes(tokens[at]) for at in kept],
-        activations=activations[kept].tolist(),
+        texts=run.texts([tokens[at] for at in kept]),
+        activations=[activations[at] for at in kept],
         peak=kept.index(snippet.peak - first),
         document_start=snippet.document_start and first == 0,
         document_end=snippet.document_end and last == len(snippet.tokens_W),

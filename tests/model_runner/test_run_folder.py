@@ -152,6 +152,13 @@ def test_questions_outside_the_folder_are_refused(run: Run) -> None:
             run.snippets("top", unit)
     with pytest.raises(RunFolderError, match="outside the vocabulary"):
         run.token_bytes(run.vocabulary)
+    with pytest.raises(RunFolderError, match="outside its vocabulary"):
+        run.texts([0, run.vocabulary])
+
+
+def test_many_tokens_read_as_one_at_a_time(run: Run) -> None:
+    tokens = range(run.vocabulary)
+    assert run.texts(tokens) == [run.token_bytes(token) for token in tokens]
 
 
 def test_the_arrays_are_mapped_and_not_writable(run: Run) -> None:
