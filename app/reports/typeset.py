@@ -104,13 +104,18 @@ def _cell(cell: Element) -> str:
     return f"table.cell(align: {align}, colspan: {_width(cell)}, {_inside(cell)})"
 
 
+def _list(element: Element) -> str:
+    return f"list({', '.join(_inside(item) for item in element.all('li'))})"
+
+
 def _facts(element: Element) -> str:
     return f"facts({', '.join(_inside(part) for part in element.all('dt', 'dd'))})"
 
 
 def _section(element: Element) -> str:
     steps = "".join(f", {_inside(step)}" for step in element.all("li"))
-    return f"steps({_joined(element.all('h3'))}{steps})"
+    heading = "".join(_inside(one) for one in element.all("h3"))
+    return f"steps({heading or 'none'}{steps})"
 
 
 def _division(element: Element) -> str:
@@ -120,7 +125,7 @@ def _division(element: Element) -> str:
 
 
 WRITERS: dict[str, Callable[[Element], str]] = {
-    "h1": _call("title"), "h2": _call("heading"), "p": _paragraph, "aside": _call("aside"), "span": _span,
-    "b": _call("strong"), "i": _call("emph"), "code": _call("code"), "small": _call("small"),
-    "summary": _call("summary"), "figure": _figure, "table": _table, "dl": _facts, "div": _division,
+    "h1": _call("title"), "h2": _call("heading"), "h3": _call("subheading"), "p": _paragraph,
+    "aside": _call("aside"), "span": _span, "b": _call("strong"), "i": _call("emph"), "code": _call("code"),
+    "small": _call("small"), "summary": _call("summary"), "figure": _figure, "table": _table, "dl": _facts, "ul": _list, "div": _division,
 }  # fmt: skip

@@ -32,6 +32,12 @@ def test_any_text_is_one_string(text: str) -> None:
     assert words_of(literal) == "".join(c for c in text if c.isprintable() or c in "\u00a0\u202f")
 
 
+def test_lists_stay_lists_and_small_headings_headings() -> None:
+    tree = typeset(parse('<h3 id="guesses">Guesses</h3><ul class="dots"><li>one<li>two</ul>'))
+    assert 'subheading({"Guesses"})' in tree
+    assert 'list({"one"}, {"two"})' in tree
+
+
 def test_left_out_end_tags_are_understood() -> None:
     tree = parse("<table><thead><tr><th>a<th>b</thead><tbody><tr><td>1<td>2<tr><td>3<td>4</table><p>after</p>")
     table, after = tree.children
