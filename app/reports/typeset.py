@@ -127,5 +127,6 @@ def _division(element: Element) -> str:
 WRITERS: dict[str, Callable[[Element], str]] = {
     "h1": _call("title"), "h2": _call("heading"), "h3": _call("subheading"), "p": _paragraph,
     "aside": _call("aside"), "span": _span, "b": _call("strong"), "i": _call("emph"), "code": _call("code"),
-    "small": _call("small"), "summary": _call("summary"), "figure": _figure, "table": _table, "dl": _facts, "ul": _list, "div": _division,
+    "small": _call("small"), "summary": _call("summary"), "figure": _figure, "table": _table, "dl": _facts,
+    "ul": _list, "div": _division,
 }  # fmt: skip
