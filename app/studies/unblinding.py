@@ -6,6 +6,7 @@ from typing import NamedTuple
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.language import N_
 from app.log import first_broken_line
 from app.models import Event, Study, StudyState
 from app.studies.early import opened_early
@@ -53,14 +54,14 @@ def _closed(session: Session, study: Study) -> Check:
     done, wanted = count_verdicts(session, study), count_wanted(session, study)
     verdicts = f"{done} of {wanted} verdicts."
     if study.state is StudyState.OPEN:
-        return Check(False, "The study is still open", f"{verdicts} Close it first.")
-    return Check(True, "The study is closed", f"{study.closed_at:%-d %B %Y, %H:%M} UTC. {verdicts}")
+        return Check(False, N_("The study is still open"), f"{verdicts} Close it first.")
+    return Check(True, N_("The study is closed"), f"{study.closed_at:%-d %B %Y, %H:%M} UTC. {verdicts}")
 
 
 def _plan(session: Session, study: Study) -> Check:
     first = first_verdict_at(session, study)
     fixed = digest(study.plan) == study.plan_digest and (first is None or study.created_at <= first)
-    what = "The plan was fixed before the first verdict" if fixed else "The plan is not the one that was fixed"
+    what = N_("The plan was fixed before the first verdict") if fixed else N_("The plan is not the one that was fixed")
     return Check(fixed, what, f"{study.created_at:%-d %B %Y, %H:%M} UTC", study.plan_digest)
 
 
@@ -72,10 +73,10 @@ def _amendments(session: Session, study: Study, events: Sequence[Event]) -> list
     if not made and not logged:
         return []
     if logged != stored or any(one.plan_digest != digest(one.plan) for one in made):
-        return [Check(False, "The amendments of the plan are not those in the log", "Somebody changed one.")]
+        return [Check(False, N_("The amendments of the plan are not those in the log"), N_("Somebody changed one."))]
     last = made[-1]
     detail = f"The last on {last.at:%-d %B %Y, %H:%M} UTC, after {last.verdicts} verdicts. Both plans are reported."
-    return [Check(True, "The plan was amended, and every amendment is in the log", detail, last.plan_digest)]
+    return [Check(True, N_("The plan was amended, and every amendment is in the log"), detail, last.plan_digest)]
 
 
 def _opened_early(session: Session, study: Study, events: Sequence[Event]) -> list[Check]:
@@ -87,16 +88,21 @@ def _opened_early(session: Session, study: Study, events: Sequence[Event]) -> li
     if not stored and not logged:
         return []
     if stored != logged:
-        return [Check(False, "The items that were opened early are not those in the log", "Somebody changed one.")]
-    return [Check(True, "Items were opened early, each in the log", "They are left out of the main figure.")]
+        return [
+            Check(False, N_("The items that were opened early are not those in the log"), N_("Somebody changed one."))
+        ]
+    return [Check(True, N_("Items were opened early, each in the log"), N_("They are left out of the main figure."))]
 
 
 def _allocation(study: Study, opened: Opened) -> Check:
     if opened.faults:
         more = f" And {len(opened.faults) - 3} more." if len(opened.faults) > 3 else ""
-        return Check(False, "The allocation is not the one that was sealed", " ".join(opened.faults[:3]) + more)
+        return Check(False, N_("The allocation is not the one that was sealed"), " ".join(opened.faults[:3]) + more)
     return Check(
-        True, "The allocation is the one that was sealed", "The secret draws it again, item by item.", study.seal_root
+        True,
+        N_("The allocation is the one that was sealed"),
+        N_("The secret draws it again, item by item."),
+        study.seal_root,
     )
 
 
@@ -106,25 +112,29 @@ def _unchanged(session: Session, study: Study, events: Sequence[Event]) -> Check
     tables = closed[-1].detail.get("tables") if closed else None  # first studies were closed without
     if closed and closed[-1].detail.get("digest") == now:
         if any(tables.get(name) != found for name, found in said_so_far(session, study).items() if tables):
-            return Check(False, "What raters said is not fixed", "It is not as it was at closing: somebody changed it.")
-        return Check(True, "The verdicts are as they were at closing", "Every version of every verdict.", now)
-    detail = "They are fixed by closing." if study.state is StudyState.OPEN else "They are not those at closing."
-    return Check(False, "The verdicts are not fixed", detail, bars=study.state is not StudyState.OPEN)
+            return Check(
+                False, N_("What raters said is not fixed"), N_("It is not as it was at closing: somebody changed it.")
+            )
+        return Check(True, N_("The verdicts are as they were at closing"), N_("Every version of every verdict."), now)
+    detail = (
+        N_("They are fixed by closing.") if study.state is StudyState.OPEN else N_("They are not those at closing.")
+    )
+    return Check(False, N_("The verdicts are not fixed"), detail, bars=study.state is not StudyState.OPEN)
 
 
 def _log(study: Study, events: Sequence[Event]) -> Check:
     broken = first_broken_line(events)
     if broken is None and len(events) == study.log_lines and (not events or events[-1].hash == study.log_head):
         lines = f"{len(events)} lines, each carrying the hash of the one before."
-        return Check(True, "The log is whole", lines, study.log_head)
-    where = f"Line {broken} does not follow from the one before." if broken else "Its end is missing."
-    return Check(False, "The log is not whole", where)
+        return Check(True, N_("The log is whole"), lines, study.log_head)
+    where = f"Line {broken} does not follow from the one before." if broken else N_("Its end is missing.")
+    return Check(False, N_("The log is not whole"), where)
 
 
 def _leases(session: Session, study: Study) -> Check:
     held = count_held(session, study)
     if held == 0:
-        return Check(True, "Nobody holds a neuron", "Every neuron that was shown has its verdict or went back.")
+        return Check(True, N_("Nobody holds a neuron"), N_("Every neuron that was shown has its verdict or went back."))
     return Check(
-        False, f"{held} in hand and without a verdict", "They stay without one once it is unblinded.", bars=False
+        False, f"{held} in hand and without a verdict", N_("They stay without one once it is unblinded."), bars=False
     )
