@@ -6,7 +6,7 @@ from fastapi import APIRouter, Form, Request, Response
 from app import clock
 from app.db import ReadSession, WriteSession
 from app.errors import Conflict, Invalid, NotFound, Refused
-from app.models import Invitation, StudyState
+from app.models import Invitation, Rater, StudyState
 from app.params import Code, OptionalNumber, ShortText
 from app.raters import actions
 from app.raters.invitations import refusal
@@ -51,7 +51,8 @@ def welcome(request: Request, session: ReadSession, token: Code) -> Response:
         raise NotFound(actions.UNKNOWN_LINK)
     if sentence := refusal(link_is(session, invitation, clock.now())):
         raise Refused(sentence)
-    returning = rater_of(session, invitation, _arrival(request, session, invitation)) is not None
+    arrival = _arrival(request, session, invitation)
+    returning = _known(request, session, invitation, arrival) is not None
     if not returning and study_state_of(session, invitation) is not StudyState.OPEN:
         raise Conflict(actions.CLOSED)
     try:
@@ -60,8 +61,9 @@ def welcome(request: Request, session: ReadSession, token: Code) -> Response:
     except Full as full:
         return _full(request, full)
     return render(
-        request, "raters/welcome.html", returning=returning, examples=EXAMPLES, design=design_of(session, invitation)
-    )
+        request, "raters/welcome.html",
+        returning=returning, examples=EXAMPLES, design=design_of(session, invitation), panel=arrival is not None,
+    )  # fmt: skip
 
 
 @router.post("/join/{token}")
@@ -70,10 +72,8 @@ def join(
 ) -> Response:
     invitation = invitation_by_token(session, token)
     arrival = _arrival(request, session, invitation) if invitation is not None else None
-    known = rater_of(session, invitation, arrival) if invitation is not None else None
-    here = find_rater(request, session)
-    same_link = here is not None and invitation is not None and here.invitation_id == invitation.id
-    if same_link and (arrival is None or known is here):  # on a shared browser a panel may send somebody else
+    known = _known(request, session, invitation, arrival) if invitation is not None else None
+    if known is not None and known is find_rater(request, session):
         return redirect(request, "/rate")
     returning = known is not None
     if not returning and consent is None:
@@ -92,6 +92,17 @@ def _arrival(request: Request, session: ReadSession, invitation: Invitation) -> 
     if not invitation.reusable:
         return None
     return arrival_of(request.query_params.multi_items(), terms_of(session, invitation))
+
+
+def _known(request: Request, session: ReadSession, invitation: Invitation, arrival: Arrival | None) -> Rater | None:
+    """Whom the link or a panel brings back, or else who is let in by it in this browser.
+
+    On a shared browser a panel may send somebody else than last time.
+    """
+    known = rater_of(session, invitation, arrival)
+    here = find_rater(request, session)
+    same_link = here is not None and here.invitation_id == invitation.id
+    return here if known is None and arrival is None and same_link else known
 
 
 def _full(request: Request, full: Full) -> Response:

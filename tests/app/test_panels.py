@@ -1,6 +1,7 @@
 """Raters from a panel of participants: who comes, how many are let in, and how they go back."""
 
 import html
+import logging
 import re
 from collections.abc import Callable
 from functools import partial
@@ -119,6 +120,23 @@ def test_on_a_shared_browser_the_panel_may_send_somebody_else(
     assert persons == ["first", "second"]
 
 
+def test_who_is_let_in_already_is_welcome_back_however_full_the_link(
+    client: TestClient, session: Session, study: Study
+) -> None:
+    path = link(session, study, most=1)
+    client.post(path, data={"consent": "yes"})
+    assert "Welcome back" in client.get(path).text
+    assert client.post(path).headers["location"] == "/rate"
+    client.cookies.clear()
+    assert client.get(path).status_code == 409
+
+
+def test_consent_tells_what_is_kept_of_a_panel(client: TestClient, session: Session, study: Study) -> None:
+    path, said = link(session, study), "By what name the panel knows you"
+    assert said in client.get(path, params={"PROLIFIC_PID": "a"}).text
+    assert said not in client.get(path).text
+
+
 def test_another_study_knows_nobody_of_this_one(client: TestClient, session: Session, study: Study) -> None:
     come(client, link(session, study))
     other = seated_study(session, name="Other")
@@ -148,8 +166,10 @@ def test_choosing_a_language_keeps_who_comes(client: TestClient, session: Sessio
 
 
 def test_who_they_are_is_in_the_raters_row_and_nowhere_else(
-    client: TestClient, session: Session, settings: Settings
+    client: TestClient, session: Session, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
+    lines = caplog
+    caplog.set_level(logging.INFO, "glance.requests")
     study = make_study(session, settings)
     come(client, link(session, study))
     client.cookies.clear()
@@ -163,6 +183,10 @@ def test_who_they_are_is_in_the_raters_row_and_nowhere_else(
         answer = client.get(f"/studies/{study.code}/exports/{table}.csv")
         assert answer.status_code == 200
         assert PERSON not in answer.text
+    assert PERSON not in client.get("/audit").text
+    assert PERSON not in client.get("/audit.csv").text
+    assert lines.messages
+    assert PERSON not in lines.text
     logged = session.scalars(select(Event)).all()
     assert PERSON not in str([vars(event) for event in logged])
 
