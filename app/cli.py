@@ -163,6 +163,7 @@ def _invite(add: "argparse._SubParsersAction[Parser]") -> None:
     invite = _named(_command(add, "invite", "make a rater's link; it is shown once", commands.invite))
     invite.add_argument("--name", required=True, help="what you call the rater")
     invite.add_argument("--reusable", action="store_true", help="whoever has the link becomes a rater")
+    invite.add_argument("--most", type=int, metavar="N", help="with --reusable: so many raters at once")
     invite.add_argument("--days", type=int, help="how long the link can be opened")
 
 

@@ -147,8 +147,9 @@ def invite(options: Options) -> None:
     with writing() as (session, _):
         study = find_study(session, options.study)
         token = actions.invite(
-            session, study, options.name, actor=ACTOR, reusable=options.reusable, expires_at=expires_at
-        )
+            session, study, options.name, actor=ACTOR, reusable=options.reusable, expires_at=expires_at,
+            most_raters=options.most,
+        )  # fmt: skip
     say(f"/join/{token}")
 
 

@@ -53,6 +53,9 @@ def test_from_nothing_to_a_verified_export(
     assert f"{study}  open       0 of 10 verdicts  Winter study" in capsys.readouterr().out
     assert glance(monkeypatch, "invite", "Winter study", "--name", "Rater A", "--days", "7") == 0
     assert capsys.readouterr().out.startswith("/join/")
+    assert glance(monkeypatch, "invite", study, "--name", "Panel", "--reusable", "--most", "3") == 0
+    assert glance(monkeypatch, "invite", study, "--name", "Panel 2", "--reusable", "--most", "0") == 2
+    assert "from 1 on" in capsys.readouterr().err
     assert glance(monkeypatch, "close", study) == 0
     assert glance(monkeypatch, "reopen", study) == 0
     assert glance(monkeypatch, "close", study) == 0
