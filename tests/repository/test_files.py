@@ -49,3 +49,10 @@ def test_the_readmes_links_lead_somewhere(link: str) -> None:
 @pytest.mark.parametrize("target", re.findall(r"`make (?:-s )?([a-z-]+)", README))
 def test_the_make_targets_that_the_readme_names_exist(target: str) -> None:
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_every_benchmark_is_explained() -> None:
+    from benchmarks.__main__ import BENCHMARKS  # not above: it loads torch
+
+    explained = re.findall(r"`make bench ONLY=(\S+)`", (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8"))
+    assert sorted(explained) == sorted([*BENCHMARKS, "name"])
