@@ -82,6 +82,7 @@ def test_what_was_refused_waits_for_nothing(engine: Engine, monkeypatch: pytest.
         raise AssertionError("nothing was committed")
 
     monkeypatch.setattr(durable, "write_through", never)
+
     def refused() -> None:
         with transaction(engine) as session:
             seated_study(session, name="First")
