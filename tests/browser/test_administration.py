@@ -33,7 +33,7 @@ def sign_in(page: Page) -> None:
 def test_a_study_from_its_form_to_its_report(page: Page) -> None:
     sign_in(page)
     page.get_by_role("link", name="New study").click()
-    page.get_by_label("Name").fill("Spring study")
+    page.locator("[name=name]").fill("Spring study")
     for run in two_runs():
         page.get_by_role("checkbox", name=f"{run.name} {run.name}").check()
     page.locator("[name=neurons_per_arm]").fill("4")
@@ -83,6 +83,37 @@ def test_everything_works_without_scripts(new_context: Open) -> None:
     expect(page.locator(".head")).to_contain_text("Open")
 
 
+def test_somebody_is_added_chooses_a_password_and_takes_a_place(page: Page, new_context: Open) -> None:
+    sign_in(page)
+    page.get_by_role("link", name="Administrators").click()
+    page.get_by_label("Name").fill("Bob")
+    page.get_by_role("button", name="Add").click()
+    first = page.get_by_label("The password").input_value()
+    bob = new_context().new_page()
+    bob.goto("/sign-in")
+    bob.get_by_label("Name").fill("Bob")
+    bob.get_by_label("Password").fill(first)
+    bob.keyboard.press("Enter")
+    expect(bob.get_by_role("heading", name="Choose a password")).to_be_visible()
+    bob.get_by_label("The password you have").fill(first)
+    for field in ("The new one, at least 10 characters", "The new one again"):
+        bob.get_by_label(field, exact=True).fill("a password of his own")
+    bob.get_by_role("button", name="Change the password").click()
+    expect(bob.get_by_role("link", name="Audit")).to_have_count(0)
+    bob.get_by_role("link", name="Winter study").click()
+    bob.get_by_role("link", name="Take a place").click()
+    bob.get_by_label("I have read this and want to take part.").check()
+    bob.get_by_role("button", name="Start").click()
+    expect(bob.get_by_role("button", name="Begin")).to_be_visible()
+    page.get_by_role("link", name="Audit").click()
+    page.locator("[name=person]").select_option("Bob")
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator("tbody tr")).to_have_count(4)  # added, signed in, password changed, link made
+    page.locator("[name=act]").select_option("password changed")
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator("tbody tr")).to_have_count(1)
+
+
 @pytest.mark.parametrize(("theme", "width"), [*product(("light", "dark"), (1440, 390))])
 def test_axe_finds_nothing_serious_and_nothing_overflows(site: Site, new_context: Open, theme: str, width: int) -> None:
     page = new_context(width, 900, color_scheme=theme, bypass_csp=True).new_page()
@@ -98,10 +129,18 @@ def test_axe_finds_nothing_serious_and_nothing_overflows(site: Site, new_context
         look(path)
     join(new_context().new_page(), site.link("Somebody with a rather long name"))
     sign_in(page)
-    for path in ("/studies", "/studies/new", "/studies/drafts", "/power"):
+    for path in ("/studies", "/studies/new", "/studies/drafts", "/power", "/administrators", "/audit", "/password"):
         page.goto(path)
         page.evaluate("() => document.querySelectorAll('details').forEach(one => one.open = true)")
         look(path)
+    page.goto("/administrators")
+    page.get_by_role("link", name="Ada").click()
+    look("person")
+    page.goto("/administrators")
+    page.get_by_label("Name").fill("Bob")
+    page.get_by_role("button", name="Add").click()
+    page.get_by_role("button", name="Copy").wait_for()
+    look("first password")
     page.goto("/studies")
     page.get_by_role("link", name="Winter study").click()
     look("study")
