@@ -55,7 +55,7 @@ def insist_on_library(settings: Settings) -> None:
         raise Conflict("GLANCE_OIDC_ISSUER is set, and the library for it is missing. Run: pip install 'glance[oidc]'")
 
 
-def begin(settings: Settings, return_address: str) -> tuple[str, str]:
+def leave_for(settings: Settings, return_address: str) -> tuple[str, str]:
     """Where the browser is sent, and the token that it keeps meanwhile. Raises Unreachable."""
     kept = new_token()
     with _client(settings, return_address) as client:

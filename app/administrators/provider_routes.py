@@ -25,7 +25,7 @@ Given = Annotated[str, Query(max_length=4000), NoNul]
 def away(request: Request, settings: AppSettings) -> Response:
     _insist(settings)
     try:
-        to, kept = provider.begin(settings, _return_address(request))
+        to, kept = provider.leave_for(settings, _return_address(request))
     except AppError as refusal:
         return sign_in_form(request, settings, refusal=refusal)
     response = RedirectResponse(to, 303, VARY)
