@@ -5,7 +5,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from sqlalchemy import insert
+from sqlalchemy import insert, text
 from sqlalchemy.orm import Session
 
 from app.clock import now
@@ -55,6 +55,8 @@ def made_study(
         fragments = rendered or contents(random.Random(1))  # noqa: S311  # not a secret
         item_ids = _items(session, study.id, items, capacity, fragments)
         cookies = [_rater(session, study.id, number, item_ids, share) for number in range(1, raters + 1)]
+        if engine.dialect.name == "postgresql":
+            session.execute(text("analyze"))  # as its own housekeeping does within a minute
     engine.dispose()
     return cookies
 

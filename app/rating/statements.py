@@ -38,6 +38,7 @@ NEWEST_SITTING = (
     .order_by(Sitting.started_at.desc(), Sitting.id.desc())
     .limit(1)
 )  # fmt: skip
+SEAT = select(Seat.id).where(Seat.rater_id == RATER).scalar_subquery()
 DONE = select(func.count()).where(Assignment.rater_id == RATER, Assignment.state.in_(GIVEN_STATES))
 IN_HAND = select(func.count()).where(Assignment.rater_id == RATER, Assignment.state == AssignmentState.HELD)
 
@@ -88,16 +89,14 @@ def places_filled() -> ColumnElement[int]:
 
 
 def _takeable() -> Select[int]:
-    settled = exists().where(
-        Assignment.rater_id == RATER,
-        Assignment.item_id == Placement.item_id,
-        Assignment.state != AssignmentState.RELEASED,
-    )
+    own = select(Assignment.state).where(Assignment.rater_id == RATER, Assignment.item_id == Placement.item_id)
+    # The seat and what the rater had of an item are asked for one at a time, not joined: so PostgreSQL goes through
+    # the seat's order until it has found one, instead of trying all items first.
+    had = func.coalesce(own.correlate(Placement).scalar_subquery(), AssignmentState.RELEASED)
     return (
         select(Placement.item_id)
-        .join(Seat, Seat.id == Placement.seat_id)
         .join(Item, Item.id == Placement.item_id)
-        .where(Seat.rater_id == RATER, Item.phase == Phase.RATING, ~settled)
+        .where(Placement.seat_id == SEAT, Item.phase == Phase.RATING, had == AssignmentState.RELEASED)
         .order_by(Placement.position)
         .limit(1)
     )
@@ -105,12 +104,11 @@ def _takeable() -> Select[int]:
 
 def _where_they_are() -> ScalarSelect[int]:
     """The place in the seat's order of the item that the rater was given last."""
-    last, own = aliased(Placement), aliased(Seat)
+    last = aliased(Placement)
     return (
         select(last.position)
-        .join(own, own.id == last.seat_id)
         .join(Assignment, Assignment.item_id == last.item_id)
-        .where(own.rater_id == RATER, Assignment.rater_id == RATER)
+        .where(last.seat_id == SEAT, Assignment.rater_id == RATER)
         .order_by(Assignment.position.desc())
         .limit(1)
         .scalar_subquery()

@@ -3,17 +3,20 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import Connection, Engine, event
+from sqlalchemy import Connection, Engine, Select, event, text
 from sqlalchemy.orm import Session
 
+from app import clock
 from app.db import open_engine, transaction
 from app.main import create_app
 from app.raters.actions import invite
+from app.rating.statements import FREE, FREE_ONWARD
 from app.settings import Settings
-from tests.app.seated import seated_study
+from tests.app.seated import join, seated_study
 
 MOST_FOR_A_VERDICT, MOST_FOR_A_PAGE = 17, 3
 """Without BEGIN and COMMIT."""
@@ -83,3 +86,24 @@ def test_a_page_takes_fewer_and_writes_nothing(browser: TestClient) -> None:
         assert "verdict" in browser.get("/rate").text
     assert 0 < len(said) <= MOST_FOR_A_PAGE, "\n".join(said)
     assert all(statement.startswith("SELECT") for statement in said)
+
+
+@pytest.mark.parametrize("statement", [FREE, FREE_ONWARD])
+def test_the_next_neuron_is_found_on_the_way_and_not_by_sorting_all(own_engine: Engine, statement: Select[int]) -> None:
+    sent: list[tuple[str, Any]] = []
+
+    def note(_connection: Connection, _cursor: object, said: str, parameters: Any, *_: object) -> None:
+        sent.append((said, parameters))
+
+    with transaction(own_engine) as session:
+        rater = join(session, seated_study(session, items=3000, seats=2, share=3000))
+        session.execute(text("analyze"))
+    explain = "explain query plan" if own_engine.dialect.name == "sqlite" else "explain"
+    with own_engine.connect() as connection:
+        event.listen(own_engine, "before_cursor_execute", note)
+        connection.execute(statement, {"rater": rater.id, "at": clock.now()})
+        event.remove(own_engine, "before_cursor_execute", note)
+        said, parameters = sent[-1]
+        plan = str(connection.exec_driver_sql(f"{explain} {said}", parameters).all())
+    assert 'Sort Key: placement."position"' not in plan  # PostgreSQL
+    assert "TEMP B-TREE FOR ORDER BY" not in plan  # SQLite
