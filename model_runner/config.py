@@ -114,6 +114,8 @@ class TrainConfig:
         for name in ("tokens", "batch_tokens", "validate_every", "validation_tokens", "checkpoint_every"):
             if getattr(self, name) < 1:
                 raise RunnerError(f"{name} is {getattr(self, name)}; it must be at least 1.")
+        if self.seed < 0:
+            raise RunnerError(f"seed is {self.seed}; it must be at least 0.")
         for name in ("learning_rate", "embedding_rate", "clip"):
             if not getattr(self, name) > 0:
                 raise RunnerError(f"{name} is {getattr(self, name)}; it must be above 0.")

@@ -8,7 +8,7 @@ import sys
 from model_runner.checkpoint import load_checkpoint
 from model_runner.corpus.store import open_corpus
 from model_runner.evaluation import evaluate, save_evaluation
-from model_runner.train_command import use_threads
+from model_runner.threads import use_threads
 
 
 def run(options: argparse.Namespace) -> None:

@@ -3,10 +3,9 @@
 import argparse
 import sys
 
-import torch
-
 from model_runner.errors import RunnerError
 from model_runner.serve import HOST, create_server, create_service
+from model_runner.threads import use_threads
 
 
 def run(options: argparse.Namespace) -> None:
@@ -14,12 +13,11 @@ def run(options: argparse.Namespace) -> None:
 
     Raises RunnerError for numbers that make no sense, and when a model cannot be loaded or the port cannot be had.
     """
-    for name, least, most in (("port", 0, 65_535), ("waiting", 1, 10_000), ("threads", 1, 1_024)):
+    for name, least, most in (("port", 0, 65_535), ("waiting", 1, 10_000)):
         value = getattr(options, name)
-        if value is not None and not least <= value <= most:
+        if not least <= value <= most:
             raise RunnerError(f"--{name} is {value}; it must be from {least} to {most:,}.")
-    if options.threads:
-        torch.set_num_threads(options.threads)
+    use_threads(options.threads)
     service = create_service(options.checkpoints, options.tokenizer, options.waiting)
     server = create_server(service, options.port)
     sys.stdout.write(f"Serving on http://{HOST}:{options.port} as soon as /ready says so. Stop with Ctrl+C.\n")

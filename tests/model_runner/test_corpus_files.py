@@ -1,5 +1,6 @@
 import gzip
 import json
+import os
 import subprocess
 import sys
 import tracemalloc
@@ -31,7 +32,12 @@ def read(path: Path, part_field: str | None = None) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(
     ("name", "pack"),
-    [("a.jsonl", bytes), ("a.jsonl.gz", gzip.compress), ("a.jsonl.zst", zstandard.compress), ("a.JSONL", bytes)],
+    [
+        ("a.jsonl", bytes),
+        ("a.jsonl.gz", gzip.compress),
+        ("a.jsonl.zst", zstandard.compress),
+        ("a.JSONL.GZ", gzip.compress),
+    ],
 )
 def test_jsonl_is_read_plain_and_compressed(tmp_path: Path, name: str, pack: Callable[[bytes], bytes]) -> None:
     (tmp_path / name).write_bytes(pack(GOOD))
@@ -89,6 +95,8 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "a list": ("a.jsonl", lines(["text"]), "a.jsonl, line 1: a list where an object is expected"),
     "cut gzip": ("a.jsonl.gz", gzip.compress(GOOD)[:-20], "a.jsonl.gz cannot be read after line"),
     "no gzip": ("a.jsonl.gz", GOOD, "a.jsonl.gz cannot be read after line 0"),
+    "endless number": ("a.jsonl", b'{"text": "a", "n": ' + b"1" * 5_000 + b"}\n", "a.jsonl, line 1: not valid JSON"),
+    "cut zst": ("a.jsonl.zst", zstandard.compress(GOOD)[:-20], "a.jsonl.zst cannot be read after line .* cut short"),
     "no zst": ("a.jsonl.zst", GOOD, "a.jsonl.zst cannot be read after line 0"),
     "no parquet": ("a.parquet", GOOD, "a.parquet cannot be read after row 0"),
     "other ending": ("a.csv", b"text\n", "a.csv ends in none of .txt"),
@@ -122,6 +130,37 @@ def test_bad_parquet_is_a_sentence(tmp_path: Path, column: dict[str, list[object
     pyarrow.parquet.write_table(pyarrow.table(column), tmp_path / "a.parquet")
     with pytest.raises(RunnerError, match=sentence):
         read(tmp_path / "a.parquet")
+
+
+def test_folders_behind_links_are_read_once(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there/a.txt").write_text("Over there.")
+    (tmp_path / "here/loop").symlink_to(tmp_path / "here")
+    (tmp_path / "here/linked").symlink_to(tmp_path / "there")
+    assert read(tmp_path / "here") == [("Over there.", "linked")]
+
+
+def test_a_link_to_nothing_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").symlink_to("nowhere.txt")
+    with pytest.raises(RunnerError, match=r"a\.txt is a link to nothing"):
+        read(tmp_path)
+
+
+def test_a_name_that_is_not_utf8_is_a_sentence(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    (folder / "a.txt").write_text("Fine.")
+    with pytest.raises(RunnerError, match=r"caf\\xe9/a\.txt' is not UTF-8\. Rename it"):
+        read(tmp_path)
+
+
+def test_the_folder_one_is_in_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.txt").write_text("dog bites man")
+    monkeypatch.chdir(tmp_path)
+    assert main(["corpus", "--from", ".", "--out", "corpus"]) == 0
+    info = open_corpus(tmp_path / "corpus").info
+    assert info.name == info.sources[0].name == tmp_path.name
 
 
 def test_nothing_to_read_is_a_sentence(tmp_path: Path) -> None:

@@ -1,17 +1,16 @@
 """A JSON object a line, plain or compressed."""
 
 import gzip
-import io
 import json
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import zstandard
 
 from model_runner.corpus.sources.field import field_text
+from model_runner.corpus.sources.zst import zst_lines
 from model_runner.errors import RunnerError
 
 
@@ -36,26 +35,23 @@ def read_jsonl(path: Path, field: str, part_field: str | None) -> Iterator[tuple
 def _numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     number = 0
     try:
-        with _opened(path) as file:
-            for number, line in enumerate(file, 1):
-                yield number, line
+        for number, line in enumerate(_lines(path), 1):
+            yield number, line
     except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
         raise RunnerError(
             f"{path} cannot be read after line {number} ({error}). Check that it is whole and has the right ending."
         ) from error
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
+def _lines(path: Path) -> Iterator[bytes]:
     with path.open("rb") as raw:
-        if path.suffix == ".gz":
+        if path.suffix.lower() == ".gz":
             with gzip.open(raw) as file:
-                yield io.BufferedReader(file)
-        elif path.suffix == ".zst":
-            with zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as stream:
-                yield io.BufferedReader(stream)
+                yield from file
+        elif path.suffix.lower() == ".zst":
+            yield from zst_lines(raw)
         else:
-            yield raw
+            yield from raw
 
 
 def _object(line: bytes, where: str) -> dict[str, Any]:
@@ -64,8 +60,10 @@ def _object(line: bytes, where: str) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         raise RunnerError(f"{where}: byte 0x{byte:02x} is not UTF-8. Convert the file to UTF-8.") from error
-    except json.JSONDecodeError as error:
-        raise RunnerError(f"{where}: not valid JSON ({error.msg}). Each line must be one JSON object.") from error
+    except ValueError as error:
+        # Also a whole number of more digits than Python reads, which has no type of its own.
+        said = str(error).partition(":")[0]
+        raise RunnerError(f"{where}: not valid JSON ({said}). Each line must be one JSON object.") from error
     except RecursionError as error:
         raise RunnerError(f"{where}: JSON nested too deeply. Each line must be one JSON object.") from error
     if not isinstance(fields, dict):

@@ -14,7 +14,8 @@ AT_LEAST, AT_MOST = 16_000, 64_000
 def read_txt(path: Path, field: str, part_field: str | None) -> Iterator[tuple[str, None]]:  # noqa: ARG001
     """The text of a file as one document, or as several of 16,000 to 64,000 characters cut at blank lines.
 
-    Raises RunnerError, naming the line, for bytes that are not UTF-8 and for NUL, and for an empty file.
+    Raises RunnerError, naming the line, for bytes that are not UTF-8 and for NUL, and for a file that is empty or not
+    to be read.
     """
     kept = ""
     some = False
@@ -33,11 +34,14 @@ def _decoded(path: Path) -> Iterator[str]:
     """The file's text in blocks of at most a megabyte."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     lines = 1
-    with path.open("rb") as file:
-        while block := file.read(BLOCK_BYTES):
-            _refuse_binary(path, block, lines)
-            yield _decode(path, decoder, block, lines)
-            lines += block.count(b"\n")
+    try:
+        with path.open("rb") as file:
+            while block := file.read(BLOCK_BYTES):
+                _refuse_binary(path, block, lines)
+                yield _decode(path, decoder, block, lines)
+                lines += block.count(b"\n")
+    except OSError as error:
+        raise RunnerError(f"{path} cannot be read: {error.strerror}. Make it readable, or remove it.") from error
     _decode(path, decoder, b"", lines, final=True)
 
 
