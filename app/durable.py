@@ -17,7 +17,7 @@ def make_durable(engine: Engine) -> None:
     if engine.dialect.name != "sqlite" or not file:
         return
     try:
-        log = os.open(f"{file}-wal", os.O_RDWR)
+        log = os.open(f"{os.path.realpath(file)}-wal", os.O_RDWR)  # SQLite follows a link, and writes beside the file
     except FileNotFoundError:
         return  # the last connection was closed: what the log held was written into the database, and waited for
     try:

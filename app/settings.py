@@ -60,12 +60,14 @@ class Settings(BaseSettings):
     @classmethod
     def _an_address(cls, url: str) -> str:
         try:
-            make_url(url)
+            found = make_url(url)
         except ArgumentError:
             # Not quoted: it may hold a password.
             raise ValueError(
                 "it must be like sqlite:///var/glance.db or postgresql+psycopg://user:password@host/name"
             ) from None
+        if "uri" in found.query:  # the file could not be found, whose commits are waited for
+            raise ValueError("SQLite takes a plain file, like sqlite:///var/glance.db, without uri=")
         return url
 
     @field_validator("metrics_token")

@@ -5,6 +5,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 from sqlalchemy import Engine, func, select, text
 from sqlalchemy.orm import Session
 
@@ -12,6 +13,7 @@ from app import durable
 from app.db import open_engine, reading, transaction
 from app.migrate import upgrade
 from app.models import Study
+from app.settings import Settings
 from tests.app.seated import seated_study
 
 
@@ -44,6 +46,25 @@ def test_what_is_committed_is_written_through_before_the_transaction_is_over(
     assert stored == 1  # committed, and still nobody was told
     assert size == (tmp_path / "own.db-wal").stat().st_size > 0
     engine.dispose()
+
+
+def test_the_database_may_be_a_link_to_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite keeps its log of writes beside the file itself, and that one is waited for."""
+    synced: list[int] = []
+    monkeypatch.setattr(durable, "write_through", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "own.db").touch()
+    (tmp_path / "link.db").symlink_to(tmp_path / "elsewhere" / "own.db")
+    linked = open_engine(f"sqlite:///{tmp_path / 'link.db'}")
+    with transaction(linked) as session:
+        session.execute(text("create table things (name text)"))
+    assert synced == [(tmp_path / "elsewhere" / "own.db-wal").stat().st_ino]
+    linked.dispose()
+
+
+def test_an_address_that_hides_the_file_is_refused() -> None:
+    with pytest.raises(ValidationError, match="a plain file"):
+        Settings(database_url="sqlite:///file:own.db?uri=true", _env_file=None)
 
 
 def descriptor_size(descriptor: int) -> int:
