@@ -1,6 +1,7 @@
 """The languages of the pages, read from gettext catalogues in locale/."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +18,12 @@ def N_(message: str) -> str:
     return message
 
 
+MONTHS = (
+    N_("January"), N_("February"), N_("March"), N_("April"), N_("May"), N_("June"),
+    N_("July"), N_("August"), N_("September"), N_("October"), N_("November"), N_("December"),
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Language:
     code: str
@@ -28,6 +35,21 @@ class Language:
     def ngettext(self, one: str, many: str, n: int) -> str:
         """English has two forms; Chinese has one, kept under the plural."""
         return self.gettext(one if n == 1 and self.code == "en" else many)
+
+    def day(self, at: datetime) -> str:
+        """22 March 2031."""
+        return self.gettext(N_("%(day)s %(month)s %(year)s")) % self._parts(at)
+
+    def day_of_year(self, at: datetime) -> str:
+        """22 March."""
+        return self.gettext(N_("%(day)s %(month)s")) % self._parts(at)
+
+    def minute(self, at: datetime) -> str:
+        """22 March 2031, 08:31 UTC."""
+        return f"{self.day(at)}, {at:%H:%M} UTC"
+
+    def _parts(self, at: datetime) -> dict[str, int | str]:
+        return {"day": at.day, "month": self.gettext(MONTHS[at.month - 1]), "year": at.year}
 
 
 @cache

@@ -79,11 +79,26 @@ KEYS: Mapping[str, str] = {
 }
 
 
+OWN_WORDS = frozenset({"reusable", "pilot", "why", "kind", "how", "roles", "given", "taken"})
+"""Keys whose values are words of ours, of which some hold several; the others are names and numbers."""
+WORDS = (
+    N_("yes"), N_("taken back"), N_("opened again"), N_("plan amended"), N_("human"), N_("machine"), N_("simulated"),
+    N_("password"), N_("provider"), N_("manage"), N_("rate"), N_("unblind"),
+)  # fmt: skip
+NOBODY = (N_("the command line"), N_("somebody unknown"))
+"""Actors who are no person of the database."""
+
+
 class Said(NamedTuple):
     """One thing that is said of an act."""
 
     key: str
     value: str
+
+    @property
+    def words(self) -> list[str]:
+        """The value in pieces that a catalogue may know."""
+        return self.value.split(", ") if self.key in OWN_WORDS else []
 
 
 def said(what: str, detail: Mapping[str, Any]) -> list[Said]:

@@ -132,8 +132,8 @@ def attachment(filename: str) -> dict[str, str]:
 
 def plain_name(filename: str) -> str:
     """The name in ASCII: Ünïcödé is Unicode, a name of which no letter is left is “study”."""
-    stem, _, what = filename.rpartition(" ")
-    return "-".join(filter(None, (_plain(stem) or "study", _plain(what))))
+    stem, space, what = filename.rpartition(" ")
+    return "-".join(filter(None, (_plain(stem) or ("study" if space else ""), _plain(what))))
 
 
 def _plain(text: str) -> str:

@@ -10,10 +10,6 @@ from app.reports.sentences import translated
 from app.reports.statistics.estimate import Estimate
 
 NOTHING = "–"
-MONTHS = (
-    N_("January"), N_("February"), N_("March"), N_("April"), N_("May"), N_("June"),
-    N_("July"), N_("August"), N_("September"), N_("October"), N_("November"), N_("December"),
-)  # fmt: skip
 THINGS = {
     "model": N_("%(n)s models"),
     "neuron": N_("%(n)s neurons"),
@@ -62,15 +58,12 @@ class Words:
     def day(self, at: datetime | str | None) -> str:
         """22 March 2031; the day is UTC's."""
         moment = _moment(at)
-        if moment is None:
-            return NOTHING
-        month = self._(MONTHS[moment.month - 1])
-        return self._(N_("%(day)s %(month)s %(year)s")) % {"day": moment.day, "month": month, "year": moment.year}
+        return self.language.day(moment) if moment else NOTHING
 
     def minute(self, at: datetime | str | None) -> str:
         """22 March 2031, 08:31 UTC."""
         moment = _moment(at)
-        return f"{self.day(moment)}, {moment:%H:%M} UTC" if moment else NOTHING
+        return self.language.minute(moment) if moment else NOTHING
 
     def interval(self, estimate: Estimate, scale: float = 100, digits: int = 1) -> str:
         """25.9 to 49.4, in per cent or points unless another scale is asked for."""

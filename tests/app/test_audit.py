@@ -17,7 +17,7 @@ from app import log
 from app.administrators import managing
 from app.audit.queries import PAGE
 from app.audit.shown import ACTS, KEYS, OF_PEOPLE, OF_STUDIES, SHOWN, Said, said
-from app.audit_log import Act, record
+from app.audit_log import SHELL, SOMEBODY, Act, record, record_failure
 from app.models import Administrator, AuditEvent, Study
 from app.raters.actions import end_sitting, invite, join
 from app.rating.actions import continue_sitting
@@ -120,6 +120,19 @@ def test_the_page_of_the_audit(htmx: TestClient, session: Session, study: Study)
     assert "Nothing like this was done" in htmx.get("/audit?act=anything").text
     for query in ("page=0", "page=x", f"act={'x' * 121}", "person=%00"):
         assert htmx.get(f"/audit?{query}").status_code == 422
+
+
+def test_words_of_ours_are_translated_and_names_are_not(client: TestClient, session: Session, study: Study) -> None:
+    ada, bob = sign_in(client, session), make_administrator(session, "rate")
+    managing.set_roles(session, ada, bob.id, frozenset({Role.RATE}))
+    record_failure(session, SOMEBODY, "password")
+    invite(session, study, "yes", actor=SHELL, reusable=True)
+    page = client.get("/audit", headers={"accept-language": "zh"}).text
+    for shown in ("收回: 管理, 揭盲", "方式: 密码", "类型: 人; 供多人使用: 是", ">未知的人<", ">命令行<"):
+        assert shown in page.replace("：", ": ").replace("；", "; "), shown
+    assert "<td>rate</td>" in page
+    assert "<td>yes</td>" in page
+    assert 'filename="audit.csv"' in client.get("/audit.csv").headers["content-disposition"]
 
 
 def test_it_is_filtered_by_study_person_and_act(

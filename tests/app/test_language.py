@@ -1,6 +1,7 @@
 """Every message is translated, and a reader's language is kept."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from fastapi.testclient import TestClient
@@ -43,6 +44,13 @@ def test_a_translation_has_the_fields_of_its_message(code: str) -> None:
     for entry in catalogue(code):
         one, other = (entry.id, entry.string) if isinstance(entry.id, str) else (entry.id[-1], entry.string[-1])
         assert sorted(FIELDS.findall(one)) == sorted(FIELDS.findall(other)), one
+
+
+def test_days_and_moments() -> None:
+    at = datetime(2031, 3, 2, 8, 5, tzinfo=UTC)
+    english, chinese = language("en"), language("zh-Hans")
+    assert (english.day_of_year(at), chinese.day_of_year(at)) == ("2 March", "3月2日")
+    assert (english.minute(at), chinese.minute(at)) == ("2 March 2031, 08:05 UTC", "2031年3月2日, 08:05 UTC")
 
 
 def test_plurals() -> None:

@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.errors import Conflict, Invalid
+from app.language import language
 from app.models import Event, Item, ItemContent, ItemKey, Placement, Seat, Study, StudyState
 from app.settings import Settings
 from app.studies.design import Design
@@ -187,6 +188,9 @@ def test_the_page_of_a_study(htmx: TestClient, session: Session, settings: Setti
     assert "marzipan, quillfeather" in page.text
     assert "Not shown while open" in page.text
     assert htmx.get("/studies/nowhere").status_code == 404
+    chinese = htmx.get(f"/studies/{study.code}", headers={"accept-language": "zh"}).text
+    assert language("zh-Hans").minute(study.created_at) in chinese
+    assert study.created_at.strftime("%B") not in chinese
 
 
 def test_closing_and_opening_again(client: TestClient, session: Session, settings: Settings) -> None:
