@@ -32,6 +32,9 @@ NEEDED = "This needs lm-evaluation-harness: `pip install glance[eval]`."
 
 def run(options: argparse.Namespace) -> None:
     """Run tasks on a checkpoint, print a line for each metric, and keep the whole where that is asked."""
+    for name, value, least in (("limit", options.limit, 1), ("fewshot", options.fewshot, 0)):
+        if value is not None and value < least:
+            raise RunnerError(f"--{name} is {value}; it must be at least {least}.")
     results = evaluate_tasks(options.checkpoint, options.tasks, options.limit, options.fewshot)
     sys.stdout.write("\n".join(lines(results)) + "\n")
     if options.out:

@@ -60,8 +60,11 @@ def _import(source: str, out: Path, wishes: Wishes) -> Subject:
     folder = find_folder(source)
     if not (folder / CONFIG).is_file():
         raise RunnerError(f"{folder} has no {CONFIG}, which says what model it is; a GGUF file is given by its name.")
-    if is_lens_config(read_json(folder / CONFIG)):
+    config = read_json(folder / CONFIG)
+    if is_lens_config(config):
         return import_lens(source, folder, out, wishes)
+    if "model_type" not in config and (folder / TRAIN).is_file():
+        raise RunnerError(f"{folder} is a checkpoint already. Collect it with `glance-runner collect` as it is.")
     from model_runner.foreign.huggingface import import_huggingface
 
     return import_huggingface(source, folder, None, out, wishes)

@@ -8,8 +8,10 @@ from tokenizers import Tokenizer
 from model_runner import tokenizer as bpe
 from model_runner.errors import RunnerError
 from model_runner.files import write_atomically
+from model_runner.words import counted
 
 TOKENIZER = "tokenizer.json"
+BYTES = 256
 
 
 def keep_tokenizer(tokenizer: Tokenizer, folder: Path, vocab_size: int) -> str:
@@ -23,6 +25,13 @@ def keep_tokenizer(tokenizer: Tokenizer, folder: Path, vocab_size: int) -> str:
     write_atomically(path, json.dumps(_without_nfc(json.loads(tokenizer.to_str())), ensure_ascii=False).encode())
     kept = bpe.load_tokenizer(path)
     known = kept.get_vocab_size(with_added_tokens=True)
+    if known < BYTES:
+        # What transformers makes up where a folder holds no tokenizer.
+        path.unlink()
+        raise RunnerError(
+            f"The tokenizer has {counted(known, 'token')}, not even one a byte: none lies beside the model, or it is "
+            "damaged. Give the model's own with --tokenizer."
+        )
     if bpe.bos_id(kept) >= vocab_size or bpe.vocab_size(kept) > vocab_size:
         path.unlink()
         raise RunnerError(

@@ -388,6 +388,23 @@ def test_a_tokenizer_with_more_ids_than_the_model_is_refused(corpus: Corpus, tmp
         import_model(str(tmp_path / "hub"), tmp_path / "model", Wishes(tokenizer=corpus.folder / "tokenizer.json"))
 
 
+def test_a_model_without_a_tokenizer_is_refused(corpus: Corpus, tmp_path: Path) -> None:
+    source = save_model(tmp_path / "hub", corpus, "gpt2")
+    (source / "tokenizer.json").unlink()
+    with pytest.raises(RunnerError, match=r"Give .*--tokenizer"):
+        import_model(str(source), tmp_path / "model", Wishes())
+    assert not (tmp_path / "model").exists()
+    import_model(str(source), tmp_path / "model", Wishes(tokenizer=corpus.folder / "tokenizer.json"))
+
+
+def test_a_checkpoint_of_ours_needs_no_import(tmp_path: Path) -> None:
+    (tmp_path / "ours").mkdir()
+    (tmp_path / "ours/config.json").write_text('{"format": 1}')
+    (tmp_path / "ours/train.json").write_text("{}")
+    with pytest.raises(RunnerError, match="ours is a checkpoint already"):
+        import_model(str(tmp_path / "ours"), tmp_path / "model", Wishes())
+
+
 def test_a_hub_that_does_not_answer_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(RunnerError, match=r"the hub did not give it: .* Check the name and the network"):
