@@ -14,6 +14,13 @@ from model_runner.utf8 import insist_on_utf8
 
 Options = argparse.Namespace
 
+WHAT = (
+    "Train small transformers that differ in their MLP's activation alone, and collect the text on which each neuron "
+    "fires most strongly. In order: corpus, train, collect. The run folder that collect makes is what `glance study "
+    "create` takes."
+)
+MORE = "`glance-runner COMMAND --help` describes one command; docs/training.md and docs/run-folder.md say more."
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand. Returns 0, or 2 after an expected failure, whose sentence goes to stderr."""
@@ -25,11 +32,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RunnerError as error:
         sys.stderr.write(f"{error}\n")
         return 2
+    except MemoryError as error:
+        sys.stderr.write(
+            f"There is not enough memory for this: {error}. Ask for less of it, or use a larger machine.\n"
+        )
+        return 2
     return 0
 
 
 def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="glance-runner", description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = argparse.ArgumentParser(prog="glance-runner", description=WHAT, epilog=MORE)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _command(commands, "corpus", "text into a tokenized corpus folder", _corpus_options, _corpus)
     _command(commands, "train", "one model, from a config and a corpus to a checkpoint", _train_options, _train)

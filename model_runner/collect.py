@@ -3,8 +3,8 @@
 # Shape suffixes: B contexts of a block, T tokens of a context, F neurons of a layer, N documents, E positions.
 import io
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from model_runner.contexts import Block, Contexts, cut_contexts, first_documents
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
 from model_runner.group import Group, merge_groups, new_groups, read_layer, settle_groups
+from model_runner.hold import hold
 from model_runner.memory import give_back_freed_memory
 from model_runner.progress import Bar, progress
 from model_runner.ranks import Ranks, open_ranks
@@ -39,15 +40,26 @@ def collect(subject: Subject, corpus: Corpus, folder: Path, config: CollectConfi
     A folder that is begun is continued, one that is finished is read; the result is the same, byte for byte, as
     that of one uninterrupted pass, on any number of threads. Under torchrun every rank reads a share of the
     documents and the first puts the shares together, into the same bytes again; `folder` is one for all of them.
-    Raises RunnerError when the folder was begun with other settings or is damaged, when it cannot be written,
-    when the model cannot read the corpus, and when it is broken.
+    Raises RunnerError when the folder was begun with other settings or is damaged, when it cannot be written or
+    another process is at it, when the model cannot read the corpus, and when it is broken.
     """
     settings = settle_config(config, subject, corpus)
-    with open_ranks(config.device) as ranks:
+    with open_ranks(config.device) as ranks, _alone(folder, ranks):
         if not _is_finished(folder):
             _collect(subject, corpus, folder, settings, ranks)
         ranks.wait()
     return _finished(folder, settings)
+
+
+@contextmanager
+def _alone(folder: Path, ranks: Ranks) -> Iterator[None]:
+    """Keep other processes, which may have other settings, out of a folder that is not finished."""
+    if _is_finished(folder):
+        yield
+        return
+    make_room(folder, ranks)
+    with hold(folder) if ranks.first else nullcontext():
+        yield
 
 
 def _is_finished(folder: Path) -> bool:
@@ -60,7 +72,6 @@ def _is_finished(folder: Path) -> bool:
 def _collect(subject: Subject, corpus: Corpus, folder: Path, settings: CollectSettings, ranks: Ranks) -> None:
     documents_N = first_documents(corpus, corpus.in_split(settings.split, settings.parts), settings.tokens)
     contexts = cut_contexts(corpus, documents_N, settings.window, settings.block)
-    make_room(folder, ranks)
     model = subject.model.to(str(ranks.device))
     groups = new_groups(model, subject.about.hidden, settings)
     _read(model, shard(contexts, ranks.rank, ranks.count), groups, state_file(folder, ranks), settings, ranks)

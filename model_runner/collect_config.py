@@ -36,7 +36,7 @@ class CollectConfig:
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        for name in ("kept", "tokens", "block"):
+        for name in ("kept", "tokens", "block", "window"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise RunnerError(f"{name} is {value}; it must be at least 1.")

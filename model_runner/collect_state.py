@@ -81,8 +81,8 @@ def save_state(path: Path, settings: Mapping[str, Any], next_block: int, groups:
         partial.replace(path)
     except OSError as error:
         raise RunnerError(
-            f"{partial} could not be written: {error.strerror}. What was collected until the last state is kept; "
-            "make room and run the same command again."
+            f"{partial} could not be written: {error.strerror or error}. What was collected until the last state is "
+            "kept; make room and run the same command again."
         ) from error
 
 

@@ -34,7 +34,7 @@ def write_collected(
     if settings.complete:
         sections["negative"] = pack(_lowest(groups), corpus, settings.window)
         sections |= {f"band-{band}": pack(_band(groups, band), corpus, settings.window) for band in range(BANDS)}
-    info = _info(subject, corpus, folder.name, settings, documents_N)
+    info = _info(subject, corpus, folder.resolve().name, settings, documents_N)
     vocabulary = Vocabulary(corpus.token_bytes_flat, corpus.token_offsets)
     return write_run(folder, info, _units(groups, top, settings), sections, vocabulary, _spread(groups))
 

@@ -68,6 +68,8 @@ def evaluate(checkpoint: Checkpoint, corpus: Corpus, tokens: int | None) -> tupl
             f"{corpus.folder} has another tokenizer than the checkpoint was trained with. "
             "Evaluate over a corpus that was made with its tokenizer."
         )
+    if tokens is not None and tokens < 1:
+        raise RunnerError(f"--tokens is {tokens}; it must be at least 1.")
     rows = document_losses(checkpoint.model, corpus, first_documents(corpus, SPLIT, tokens))
     return summary(rows, checkpoint, corpus.info.digest), rows
 

@@ -50,7 +50,9 @@ def read_json(file: Path) -> dict[str, Any]:
     try:
         value = json.loads(file.read_bytes())
     except OSError as error:
-        raise RunnerError(f"{file} could not be read: {error.strerror}.") from error
+        raise RunnerError(
+            f"{file} could not be read: {error.strerror}. Restore it from a copy or make it again."
+        ) from error
     except ValueError as error:
         raise RunnerError(f"{file} is damaged: {error}. Restore it from a copy or make it again.") from error
     if not isinstance(value, dict):
@@ -64,4 +66,6 @@ def file_digest(file: Path) -> str:
         with file.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        raise RunnerError(f"{file} could not be read: {error.strerror}.") from error
+        raise RunnerError(
+            f"{file} could not be read: {error.strerror}. Restore it from a copy or make it again."
+        ) from error

@@ -28,5 +28,5 @@ def _lock(descriptor: int, folder: Path) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         raise RunnerError(
-            f"Another process is training into {folder}. Wait for it, or end it: ranks may outlive a killed torchrun."
+            f"Another process is writing into {folder}. Wait for it, or end it: ranks may outlive a killed torchrun."
         ) from error

@@ -71,5 +71,5 @@ def usable(device: str) -> torch.device:
     if found.type == "cuda" and (found.index or 0) not in range(torch.cuda.device_count()):
         raise RunnerError(f"This machine has {torch.cuda.device_count()} CUDA devices, and {device} is none of them.")
     if found.type not in ("cpu", "cuda"):
-        raise RunnerError(f"Training runs on cpu and on cuda, not on {device}.")
+        raise RunnerError(f"Models run on cpu and on cuda, not on {device}.")
     return found

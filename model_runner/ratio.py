@@ -25,7 +25,9 @@ def ratio(above_N: NDArray[Any], below_N: NDArray[Any]) -> Ratio:
     Raises RunnerError for fewer than two documents.
     """
     if len(above_N) < 2:
-        raise RunnerError(f"{len(above_N)} documents have no standard error; evaluate over at least 2.")
+        raise RunnerError(
+            f"A standard error needs 2 documents or more, and there are {len(above_N)}. Evaluate over more."
+        )
     y_N, x_N = np.asarray(above_N, np.float64), np.asarray(below_N, np.float64)
     value = float(y_N.sum() / x_N.sum())
     squares = float(((y_N - value * x_N) ** 2).sum())

@@ -67,7 +67,7 @@ def load_state(folder: Path, model: Transformer, optimizer: torch.optim.AdamW, i
     if not (folder / STATE).is_file():
         return None
     state = read_json(folder / STATE)
-    if {*state, "computed_on"} != KEYS:
+    if {*state, "computed_on"} != KEYS or type(state["step"]) is not int or not isinstance(state["identity"], dict):
         raise RunnerError(f"{folder / STATE} is damaged. Restore it from a copy, or delete it to start again.")
     refuse_change({**DEFAULTS, **state["identity"]}, identity, folder)
     file = folder / state["file"]

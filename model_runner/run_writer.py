@@ -74,7 +74,9 @@ def write_run(
         (folder / INFO_NAME).unlink(missing_ok=True)
         described = _write_arrays(folder, _named(units, sections, vocabulary, spread))
     except OSError as error:
-        raise RunnerError(f"{folder} could not be written: {error.strerror}. Make room and run it again.") from error
+        raise RunnerError(
+            f"{folder} could not be written: {error.strerror or error}. Make room and run it again."
+        ) from error
     info = replace(info, sections=list(sections), format=FORMAT, digest="")
     info = replace(info, digest=run_digest(asdict(info), described))
     text = json.dumps({**asdict(info), "arrays": described}, indent=1, ensure_ascii=False, allow_nan=False)

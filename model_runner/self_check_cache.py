@@ -10,6 +10,7 @@ import torch
 
 from model_runner.errors import RunnerError
 from model_runner.files import make_folder, write_json
+from model_runner.ranks import usable
 from model_runner.self_check import GOLDEN, Compared, check
 
 
@@ -17,9 +18,10 @@ def check_once(device: str = "cpu", folder: Path | None = None) -> Compared | No
     """Check this machine, unless it passed before; then None. A failure is never remembered.
 
     `folder` is where it is remembered, else `cache_folder()`. Where that cannot be written, each run checks.
-    Raises RunnerError when the activations are wrong; nothing has been trained or collected then.
+    Raises RunnerError when the activations are wrong, or there is no such device; nothing has been trained or
+    collected then.
     """
-    said = machine(device)
+    said = machine(str(usable(device)))
     passed = (folder or cache_folder()) / f"{_digest(said)}.json"
     if passed.is_file():
         return None

@@ -4,6 +4,7 @@ import argparse
 import sys
 import time
 
+from model_runner.ranks import usable
 from model_runner.self_check import TOLERANCE, check, checked_names
 from model_runner.self_check_cache import machine
 
@@ -11,8 +12,8 @@ from model_runner.self_check_cache import machine
 def run(options: argparse.Namespace) -> None:
     """Check now, whatever was remembered, and say how far off the worst number is."""
     started = time.perf_counter()
-    worst = check(options.device)
-    said = machine(options.device)
+    device = str(usable(options.device))
+    worst, said = check(device), machine(device)
     sys.stdout.write(
         f"{', '.join(checked_names())}: right within {TOLERANCE:g}. Furthest off is {worst.what}, by "
         f"{abs(worst.here - worst.right):.1e}.\ntorch {said['torch']} on {said['device']}, {said['processor']} "

@@ -46,6 +46,8 @@ def compare(models: Sequence[Model], baseline: str, asked: Form | None, seed: in
     Raises RunnerError for a baseline of too few sizes for the law (see `choose_form`), one whose loss does not
     fall with size, and when there is no other arm.
     """
+    if seed < 0:
+        raise RunnerError(f"--seed is {seed}; it must be at least 0.")
     standard = of_arm(models, baseline)
     others = sorted({model.arm for model in models} - {baseline})
     if not others:

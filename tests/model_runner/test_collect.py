@@ -27,6 +27,7 @@ from model_runner.corpus.store import Corpus
 from model_runner.directions import random_directions
 from model_runner.errors import RunnerError
 from model_runner.group import BAND_KEPT
+from model_runner.hold import hold
 from model_runner.model import new_model
 from model_runner.run_folder import INFO_NAME, STATES, open_run
 from tests.corpora import make_corpus
@@ -336,7 +337,9 @@ def test_what_cannot_be_collected_is_refused(
         collect(checkpoint, corpus, tmp_path / "run", config)
 
 
-@pytest.mark.parametrize("wrong", [{"kept": 0}, {"tokens": 0}, {"block": 0}, {"split": "all"}, {"parts": ()}])
+@pytest.mark.parametrize(
+    "wrong", [{"kept": 0}, {"window": 0}, {"window": -3}, {"tokens": 0}, {"block": 0}, {"split": "all"}, {"parts": ()}]
+)
 def test_a_senseless_wish_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(RunnerError, match=next(iter(wrong))[:-1]):
         CollectConfig(**wrong)  # type: ignore[arg-type]
@@ -456,6 +459,34 @@ def test_a_damaged_state_is_refused(
         collect(checkpoint, corpus, tmp_path / "run", CONFIG)
     path.unlink()
     collect(checkpoint, corpus, tmp_path / "run", CONFIG)
+
+
+def test_two_at_once_do_not_write_into_one_folder(checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    with hold(folder), pytest.raises(RunnerError, match="Another process is writing into"):
+        collect(checkpoint, corpus, folder, CONFIG)
+    collect(checkpoint, corpus, folder, CONFIG)
+    with hold(folder):
+        assert collect(checkpoint, corpus, folder, CONFIG).kept == CONFIG.kept
+
+
+def test_a_run_in_the_folder_one_is_in_has_its_name(
+    checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert collect(checkpoint, corpus, Path("."), CONFIG).name == tmp_path.name
+
+
+def test_a_number_of_snippets_beyond_memory_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def too_much(_: object) -> None:
+        np.zeros(1 << 50)
+
+    monkeypatch.setattr("model_runner.collect_command.run", too_much)
+    assert main(["collect", "--checkpoint", "x", "--corpus", "x", "--out", "x", "--kept", "1000000"]) == 2
+    assert "There is not enough memory for this: Unable to allocate" in capsys.readouterr().err
 
 
 def test_a_finished_folder_that_is_damaged_is_refused(checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_the_first_documents_reach_the_tokens_asked_for(corpus: Corpus) -> None:
 def test_a_ratio_by_hand() -> None:
     # R = 12 / 6 = 2; residuals 0, 1, -1; sqrt(3 / 2 * 2) / 6.
     assert ratio(np.array([2.0, 5.0, 5.0]), np.array([1, 2, 3])) == pytest.approx((2.0, math.sqrt(3) / 6))
-    with pytest.raises(RunnerError, match="1 documents have no standard error"):
+    with pytest.raises(RunnerError, match="A standard error needs 2 documents or more, and there are 1"):
         ratio(np.array([2.0]), np.array([1]))
 
 
@@ -131,6 +131,8 @@ def test_evaluating_says_keeps_and_prints_the_same(
 def test_what_is_kept_is_checked(corpus: Corpus, checkpoint: Checkpoint, tmp_path: Path) -> None:
     with pytest.raises(RunnerError, match=r"is not evaluated yet\. Run `glance-runner evaluate"):
         load_evaluation(tmp_path, checkpoint.digest)
+    with pytest.raises(RunnerError, match="--tokens is 0; it must be at least 1"):
+        evaluate(checkpoint, corpus, 0)
     save_evaluation(tmp_path, *evaluate(checkpoint, corpus, 200))
     load_evaluation(tmp_path, checkpoint.digest)
     with pytest.raises(RunnerError, match="is of other weights"):

@@ -140,7 +140,7 @@ def test_the_number_of_threads_is_kept_and_a_change_is_told() -> None:
 
 
 def test_two_trainings_do_not_write_into_one_folder(corpus: Corpus, tmp_path: Path) -> None:
-    with hold(tmp_path), pytest.raises(RunnerError, match="Another process is training into"):
+    with hold(tmp_path), pytest.raises(RunnerError, match="Another process is writing into"):
         train(small_config(), small_training(), corpus, tmp_path)
     assert list(tmp_path.iterdir()) == []
     assert train(small_config(), small_training(), corpus, tmp_path).train.step == 8
@@ -157,7 +157,7 @@ def test_a_finished_training_records_its_threads(corpus: Corpus, tmp_path: Path)
     [
         ("toaster", "no kind of device 'toaster'; give cpu, cuda or cuda:1"),
         ("cuda:999", "CUDA devices, and cuda:999 is none of them"),
-        ("meta", "Training runs on cpu and on cuda, not on meta"),
+        ("meta", "Models run on cpu and on cuda, not on meta"),
     ],
 )
 def test_a_device_that_is_not_there_is_a_sentence(device: str, said: str) -> None:

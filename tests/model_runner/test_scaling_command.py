@@ -128,6 +128,7 @@ def test_four_sizes_carry_a_plain_law(ladder: list[str], tmp_path: Path) -> None
         (("-8", "-16", "-32"), [], "The baseline has 3 sizes; a law needs at least 4"),
         (("-8", "-16", "-32", "-64"), ["--law", "floor"], "leaves 1 degree of freedom; at least 2 are needed"),
         (("gelu-8", "gelu-16"), [], "Every checkpoint is of 'gelu'; give those of another arm"),
+        (("",), ["--seed", "-1"], "--seed is -1; it must be at least 0"),
         (("",), ["--baseline", "legible"], "None of the checkpoints is of 'legible'"),
     ],
 )

@@ -139,6 +139,18 @@ def test_a_failure_stops_training_and_collecting_and_is_not_remembered(
     assert not cache.exists()
 
 
+@pytest.mark.parametrize(
+    ("device", "said"),
+    [("cuda:99", "CUDA devices, and cuda:99 is none"), ("huge", "no kind of device 'huge'"), ("meta", "not on meta")],
+)
+@pytest.mark.parametrize("command", ["self-check", "collect --checkpoint nowhere --corpus nowhere --out nowhere"])
+def test_a_device_that_is_not_there_is_a_sentence(
+    command: str, device: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command.split(), "--device", device]) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_the_command_says_how_far_off_the_worst_number_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["self-check"]) == 0
     said = capsys.readouterr().out

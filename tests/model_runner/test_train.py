@@ -286,11 +286,16 @@ def test_a_damaged_state_is_a_sentence_and_stays(corpus: Corpus, tmp_path: Path)
     assert train(small_config(), small_training(), corpus, tmp_path).train.step == 8
 
 
+STATE = '{"step": 1, "seconds": 1, "file": "x", "digest": "x", "identity": {}}'
+
+
 @pytest.mark.parametrize(
     ("file", "content", "said"),
     [
         ("resume.json", "{}", r"resume\.json is damaged"),
         ("resume.json", "{", r"resume\.json is damaged"),
+        ("resume.json", STATE.replace("1", '"x"', 1), r"resume\.json is damaged"),
+        ("resume.json", STATE.replace("{}", "3"), r"resume\.json is damaged"),
         ("metrics.jsonl", "", r"does not hold the 4 steps that were done"),
         ("metrics.jsonl", "{}\n", r"Line 1 of .*metrics\.jsonl is damaged"),
     ],
