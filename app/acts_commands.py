@@ -3,7 +3,7 @@
 import json
 from functools import partial
 
-from app.commands import Options, database, find_study, read_password, say, shell, writing
+from app.commands import Options, database, find_study, looking, read_password, say, shell, writing
 from app.db import transaction
 from app.errors import Invalid
 
@@ -30,7 +30,7 @@ def open_item(options: Options) -> None:
     """Open one item; the last line on standard output is the file that `glance verify` checks alone."""
     from app.studies import early
 
-    with writing() as (session, settings):
+    with looking() as (session, settings):
         code = find_study(session, options.study).code
     with database(settings) as engine:
         transactions = partial(transaction, engine)

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session, selectinload
 
 from app import clock
 from app.audit_log import SHELL, record
-from app.db import open_engine, transaction
+from app.db import open_engine, reading, transaction
 from app.errors import Conflict, Invalid, NotFound
 from app.models import Administrator, Study, StudyState
 from app.settings import Settings, get_settings
@@ -80,6 +80,14 @@ def database(settings: Settings) -> Iterator[Engine]:
         yield engine
     finally:
         engine.dispose()
+
+
+@contextmanager
+def looking() -> Iterator[tuple[Session, Settings]]:
+    """To read, however long it takes: whoever rates meanwhile does not wait."""
+    settings = get_settings()
+    with database(settings) as engine, reading(engine) as session:
+        yield session, settings
 
 
 @contextmanager
@@ -159,7 +167,7 @@ def invite(options: Options) -> None:
 def list_studies(_options: Options) -> None:
     from app.studies.queries import list_studies
 
-    with writing() as (session, _):
+    with looking() as (session, _):
         for listed in list_studies(session):
             study = listed.study
             say(f"{study.code}  {study.state:<9}  {listed.done} of {listed.wanted} verdicts  {study.name}")
@@ -247,12 +255,12 @@ def report(options: Options) -> None:
     from app.reports.rated_items import all_items
     from app.reports.report import make_report
 
-    with writing() as (session, _):
+    with looking() as (session, _):
         study = unblinded_study(session, find_study(session, options.study).code)
         made = make_report(session, study, mixed=options.mixed)
         written = report_files(made, all_items(session, study), language(options.language))
         _write(options.out, {file.name: file.content for file in written})
-        _note_taken(session, study, "report")
+    _note_taken(study, "report")
     say(str(options.out / "report.html"))
 
 
@@ -261,22 +269,23 @@ def export(options: Options) -> int:
     from app.reports.neuronpedia import neuronpedia_files
     from app.reports.queries import unblinded_study
 
-    with writing() as (session, _):
+    with looking() as (session, _):
         study = find_study(session, options.study)
         _write(options.out, {file.name: file.content for file in files(session, study)})
         if options.neuronpedia:
             study = unblinded_study(session, study.code)
             _write(options.out, {file.name: file.content for file in neuronpedia_files(session, study)})
         warnings = empty_tables(session, study)
-        _note_taken(session, study, "export")
+    _note_taken(study, "export")
     for warning in warnings:
         sys.stderr.write(f"{warning}\n")
     say(str(options.out))
     return 1 if warnings and options.strict else 0
 
 
-def _note_taken(session: Session, study: Study, file: str) -> None:
-    record(session, ACTOR, "download taken", study_id=study.id, file=file)
+def _note_taken(study: Study, file: str) -> None:
+    with writing() as (session, _):
+        record(session, ACTOR, "download taken", study_id=study.id, file=file)
 
 
 def import_ratings(options: Options) -> None:

@@ -149,9 +149,9 @@ def template(options: Options) -> None:
 
 def study_file(options: Options) -> None:
     """The study.toml of a study that there is, to make another like it."""
-    from app.commands import find_study, say, writing
+    from app.commands import find_study, looking, say
     from app.studies.like import asked_of
 
-    with writing() as (session, settings):
+    with looking() as (session, settings):
         asked = asked_of(session, settings, find_study(session, options.study))
     say(write(asked).rstrip("\n"))

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 from starlette.datastructures import FormData
 
-from app.db import OpenTransaction, SeparateTransactions
+from app.db import OpenTransaction, SeparateReads, SeparateTransactions
 from app.errors import AppError, Invalid
 from app.models import Administrator
 from app.params import Code
@@ -34,15 +34,18 @@ Typed = Annotated[dict[str, str], Depends(_typed)]
 
 
 @router.get("/studies/{code}/plan")
-def plan_page(
-    request: Request, administrator: ReadingAdministrator, transactions: SeparateTransactions, code: Code
-) -> Response:
-    return _page(request, administrator, transactions, code)
+def plan_page(request: Request, administrator: ReadingAdministrator, reads: SeparateReads, code: Code) -> Response:
+    return _page(request, administrator, reads, code)
 
 
 @router.post("/studies/{code}/plan")
 def amend(
-    request: Request, administrator: ReadingAdministrator, transactions: SeparateTransactions, code: Code, typed: Typed
+    request: Request,
+    administrator: ReadingAdministrator,
+    transactions: SeparateTransactions,
+    reads: SeparateReads,
+    code: Code,
+    typed: Typed,
 ) -> Response:
     changes = {name: text for name, text in typed.items() if name in plans.AMENDABLE}
     if "raters_asked" in typed:  # no box is ticked: nobody is left out by name
@@ -51,19 +54,19 @@ def amend(
         with transactions() as session:
             plans.amend_plan(session, code, administrator, changes, typed.get("reason", ""))
     except AppError as refusal:
-        return _page(request, administrator, transactions, code, refusal, typed)
+        return _page(request, administrator, reads, code, refusal, typed)
     return redirect(request, f"/studies/{code}/plan")
 
 
 def _page(
     request: Request,
     administrator: Administrator,
-    transactions: OpenTransaction,
+    reads: OpenTransaction,
     code: str,
     refusal: AppError | None = None,
     typed: dict[str, str] | None = None,
 ) -> Response:
-    with transactions() as session:
+    with reads() as session:
         study = queries.find_study(session, code)
         made = plans.amendments(session, study)
         raters = [row for row in rater_rows(session, study) if row.code]

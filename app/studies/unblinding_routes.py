@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request, Response
 
-from app.db import OpenTransaction, ReadSession, SeparateTransactions, WriteSession
+from app.db import OpenTransaction, ReadSession, SeparateReads, SeparateTransactions, WriteSession
 from app.errors import AppError, NotFound
 from app.models import Administrator, StudyState
 from app.params import AppSettings, Code, FormText, ShortText
@@ -23,14 +23,13 @@ StudyName = Annotated[str, Form(max_length=200)]
 
 @router.get("/studies/{code}/unblind")
 def unblind_page(
-    request: Request, administrator: ReadingAdministrator, transactions: SeparateTransactions, settings: AppSettings,
-    code: Code,
-) -> Response:  # fmt: skip
+    request: Request, administrator: ReadingAdministrator, reads: SeparateReads, settings: AppSettings, code: Code
+) -> Response:
     require(administrator, Role.UNBLIND)
-    with transactions() as session:
+    with reads() as session:
         if queries.find_study(session, code).state is StudyState.UNBLINDED:
             return redirect(request, f"/studies/{code}")
-    return _unblind_page(request, administrator, transactions, settings, code)
+    return _unblind_page(request, administrator, reads, settings, code)
 
 
 @router.post("/studies/{code}/unblind")
@@ -38,6 +37,7 @@ def unblind(
     request: Request,
     administrator: ReadingAdministrator,
     transactions: SeparateTransactions,
+    reads: SeparateReads,
     settings: AppSettings,
     code: Code,
     name: StudyName,
@@ -49,7 +49,7 @@ def unblind(
             transactions, settings, code, administrator.name, password=password, typed_name=name, reason=reason
         )
     except AppError as refusal:
-        return _unblind_page(request, administrator, transactions, settings, code, refusal, reason)
+        return _unblind_page(request, administrator, reads, settings, code, refusal, reason)
     return redirect(request, f"/studies/{code}" if state is StudyState.UNBLINDED else f"/studies/{code}/unblind")
 
 
@@ -63,14 +63,17 @@ def take_back(request: Request, session: WriteSession, administrator: WritingAdm
 def _unblind_page(
     request: Request,
     administrator: Administrator,
-    transactions: OpenTransaction,
+    reads: OpenTransaction,
     settings: Settings,
     code: str,
     refusal: AppError | None = None,
     reason: str = "",
 ) -> Response:
-    """The page with what is true at this moment, and with the reason typed so far."""
-    with transactions() as session:
+    """The page with what is true at this moment, and with the reason typed so far.
+
+    It opens every item to look, and writes nothing: raters of this study and of others go on meanwhile.
+    """
+    with reads() as session:
         study = queries.find_study(session, code)
         found = checks(session, study, open_study(session, settings, study))
         asked = two_persons.pending(session, study)
@@ -83,11 +86,9 @@ def _unblind_page(
 
 
 @router.get("/studies/{code}/open-item")
-def open_item_page(
-    request: Request, administrator: ReadingAdministrator, transactions: SeparateTransactions, code: Code
-) -> Response:
+def open_item_page(request: Request, administrator: ReadingAdministrator, reads: SeparateReads, code: Code) -> Response:
     require(administrator, Role.UNBLIND)
-    return _open_item_page(request, administrator, transactions, code, {})
+    return _open_item_page(request, administrator, reads, code, {})
 
 
 @router.post("/studies/{code}/open-item")
@@ -95,6 +96,7 @@ def open_item(
     request: Request,
     administrator: ReadingAdministrator,
     transactions: SeparateTransactions,
+    reads: SeparateReads,
     settings: AppSettings,
     code: Code,
     password: ShortText,
@@ -108,15 +110,15 @@ def open_item(
         )
     except AppError as refusal:
         typed = {"reason": reason, "item": item, "rater": rater, "refusal": refusal}
-        return _open_item_page(request, administrator, transactions, code, typed)
+        return _open_item_page(request, administrator, reads, code, typed)
     return redirect(request, f"/studies/{code}/opened/{opened}")
 
 
 def _open_item_page(
-    request: Request, administrator: Administrator, transactions: OpenTransaction, code: str, typed: dict[str, Any]
+    request: Request, administrator: Administrator, reads: OpenTransaction, code: str, typed: dict[str, Any]
 ) -> Response:
     refusal = typed.get("refusal")
-    with transactions() as session:
+    with reads() as session:
         study = queries.find_study(session, code)
         raters = [row for row in rater_rows(session, study) if row.code]
         opened = early.opened_early(session, study)

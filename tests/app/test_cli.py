@@ -6,17 +6,21 @@ import shutil
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from app import commands
+from app.audit_log import record
 from app.cli import main
 from app.db import open_engine, transaction
 from app.listening import insist_on_port
-from app.models import Administrator, Event, Study, StudyState
+from app.models import Administrator, AuditEvent, Event, Study, StudyState
 from app.models.base import new_code
+from app.reports import exports
 from app.settings import Settings
 from tests.studies import PASSWORD, two_runs
 
@@ -291,3 +295,36 @@ def test_a_port_that_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str
 def test_a_prefix_means_the_same_however_its_slashes_are_typed(typed: str) -> None:
     assert Settings(root_path=typed, _env_file=None).root_path == "/glance"
     assert Settings(root_path="/", _env_file=None).root_path == ""
+
+
+def test_an_export_of_nothing_warns_and_fails_where_that_is_asked_for(
+    at_home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = create(monkeypatch, capsys)
+    assert glance(monkeypatch, "close", study) == 0
+    assert glance(monkeypatch, "export", study, "--out", tmp_path / "out") == 0
+    assert "The table ratings has no rows" in capsys.readouterr().err
+    assert (tmp_path / "out" / "ratings.csv").read_text().startswith('"item","rater"')
+    assert glance(monkeypatch, "export", study, "--out", tmp_path / "out", "--strict") == 1
+
+
+def test_raters_go_on_while_an_export_is_made(
+    at_home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = create(monkeypatch, capsys)
+    others = open_engine(at_home.database_url)
+    made = exports.files
+
+    def slow_files(session: Session, found: Study) -> Iterator[exports.File]:
+        with transaction(others) as writing:  # on SQLite it would wait for whoever holds the lock, and give up
+            record(writing, "Ada", "signed out")
+        return made(session, found)
+
+    monkeypatch.setattr(exports, "files", slow_files)
+    assert glance(monkeypatch, "export", study, "--out", tmp_path / "out") == 0
+    with transaction(others) as session:
+        assert list(session.scalars(select(AuditEvent.what).order_by(AuditEvent.id))) == [
+            "signed out",
+            "download taken",
+        ]
+    others.dispose()
