@@ -69,6 +69,26 @@ def test_closing_the_browser_resumes_at_the_same_neuron(site: Site, new_context:
     assert again.locator(".snips").inner_text() == text
 
 
+def test_back_leads_to_the_current_neuron_on_a_whole_page(site: Site, page: Page) -> None:
+    join(page, site.link())
+    press(page, "i")
+    press(page, "n")
+    page.goto("/help")
+    page.go_back()
+    expect(page.locator("#rate[data-state=item]")).to_be_visible()
+    expect(page.locator("header").first).to_be_visible()
+    assert number(page) == 3
+    page.go_back()  # before the first neuron; and forward again
+    page.go_forward()
+    expect(page.locator("#rate[data-state=item]")).to_be_visible()
+    ready(page)
+    assert number(page) == 3
+    press(page, "c")
+    assert [rating.verdict for rating in site.ratings()] == [
+        Verdict.INTERPRETABLE, Verdict.NOT_INTERPRETABLE, Verdict.CANNOT_DECIDE,
+    ]  # fmt: skip
+
+
 def test_undo_brings_the_last_neuron_and_its_words_back(site: Site, page: Page) -> None:
     join(page, site.link())
     text = page.locator(".snips").inner_text()
