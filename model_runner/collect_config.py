@@ -11,6 +11,8 @@ from model_runner.subject import Subject
 
 BLOCK_TOKENS = 2048
 """Tokens that go through the model together by default: few enough to stay in a processor's cache."""
+MOST_KEPT = 1_000
+"""Far more than anybody reads; memory is units x kept x window, and a system out of memory kills without a word."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +42,8 @@ class CollectConfig:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise RunnerError(f"{name} is {value}; it must be at least 1.")
+        if self.kept > MOST_KEPT:
+            raise RunnerError(f"kept is {self.kept:,}; it must be at most {MOST_KEPT:,}, since memory holds them all.")
         for name in ("directions", "directions_seed"):
             if getattr(self, name) < 0:
                 raise RunnerError(f"{name} is {getattr(self, name)}; it must be at least 0.")

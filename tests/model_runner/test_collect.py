@@ -338,7 +338,17 @@ def test_what_cannot_be_collected_is_refused(
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"kept": 0}, {"window": 0}, {"window": -3}, {"tokens": 0}, {"block": 0}, {"split": "all"}, {"parts": ()}]
+    "wrong",
+    [
+        {"kept": 0},
+        {"kept": 1_001},
+        {"window": 0},
+        {"window": -3},
+        {"tokens": 0},
+        {"block": 0},
+        {"split": "all"},
+        {"parts": ()},
+    ],
 )
 def test_a_senseless_wish_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(RunnerError, match=next(iter(wrong))[:-1]):
@@ -478,14 +488,14 @@ def test_a_run_in_the_folder_one_is_in_has_its_name(
     assert collect(checkpoint, corpus, Path("."), CONFIG).name == tmp_path.name
 
 
-def test_a_number_of_snippets_beyond_memory_is_a_sentence(
+def test_what_does_not_fit_into_memory_is_a_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def too_much(_: object) -> None:
         np.zeros(1 << 50)
 
     monkeypatch.setattr("model_runner.collect_command.run", too_much)
-    assert main(["collect", "--checkpoint", "x", "--corpus", "x", "--out", "x", "--kept", "1000000"]) == 2
+    assert main(["collect", "--checkpoint", "x", "--corpus", "x", "--out", "x"]) == 2
     assert "There is not enough memory for this: Unable to allocate" in capsys.readouterr().err
 
 
