@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -313,11 +314,17 @@ def _check_names(folder: Path, info: RunInfo, names: set[str]) -> None:
         raise RunFolderError(f"{folder} holds {', '.join(sorted(unknown))}, which this program does not know.")
 
 
+_ONE_HEADER = Lock()
+"""NumPy reads a header with Python's parser. In Python 3.11 that fails (SystemError) where a garbage collection lets
+another thread into it, so one thread at a time."""
+
+
 def _map(folder: Path, name: str, description: dict[str, Any]) -> NDArray[Any]:
     """Map one array and compare it with its description; a file too short for its header is refused."""
     path = folder / f"{name}.npy"
     try:
-        mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+        with _ONE_HEADER:
+            mapped = np.load(path, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError:
         raise RunFolderError(f"{path} is missing. Collect the run again.") from None
     except (ValueError, OSError, EOFError) as error:

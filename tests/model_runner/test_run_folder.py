@@ -1,6 +1,9 @@
+import gc
 import json
 import shutil
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -166,3 +169,28 @@ def test_the_arrays_are_mapped_and_not_writable(run: Run) -> None:
     assert not snippet.activations_W.flags.owndata
     with pytest.raises(ValueError, match="read-only"):
         snippet.activations_W[0] = 1
+
+
+@pytest.fixture
+def _threads_meet_everywhere() -> Iterator[None]:
+    """Python code runs in the middle of allocations, as a garbage collection's callbacks do, and threads change there."""
+
+    def callback(_phase: str, _info: dict[str, int]) -> None:
+        sum(range(20))
+
+    usual, thresholds = sys.getswitchinterval(), gc.get_threshold()
+    gc.callbacks.append(callback)
+    sys.setswitchinterval(1e-6)
+    gc.set_threshold(7)
+    yield
+    gc.set_threshold(*thresholds)
+    sys.setswitchinterval(usual)
+    gc.callbacks.remove(callback)
+
+
+@pytest.mark.usefixtures("_threads_meet_everywhere")
+def test_threads_may_open_runs_at_once(run: Run) -> None:
+    """Python 3.11's parser, with which NumPy reads headers, fails now and then where two threads are at it."""
+    with ThreadPoolExecutor(6) as threads:
+        opened = list(threads.map(lambda _: open_run(run.folder).info.name, range(100)))
+    assert set(opened) == {run.info.name}
