@@ -173,7 +173,7 @@ def test_the_arrays_are_mapped_and_not_writable(run: Run) -> None:
 
 @pytest.fixture
 def _threads_meet_everywhere() -> Iterator[None]:
-    """Python code runs in the middle of allocations, as a garbage collection's callbacks do, and threads change there."""
+    """Callbacks of garbage collections, which run in the middle of allocations; threads take turns there."""
 
     def callback(_phase: str, _info: dict[str, int]) -> None:
         sum(range(20))
