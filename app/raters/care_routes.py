@@ -6,12 +6,12 @@ from app.db import WriteSession
 from app.params import Code
 from app.raters.actions import rater_by_code
 from app.raters.leases import free_by_hand
+from app.raters.link_page import show_link
 from app.raters.queries import study_by_code
 from app.raters.reactivation import reactivate
-from app.rating.terms import Terms
 from app.roles import Role, require
 from app.security import WritingAdministrator
-from app.web import address, redirect, render
+from app.web import redirect
 
 router = APIRouter(prefix="/studies/{study_code}/raters/{rater_code}")
 
@@ -25,12 +25,7 @@ def let_in_again(
     token = reactivate(session, study, rater_code, actor=administrator.name)
     if token is None:
         return redirect(request, f"/studies/{study_code}")
-    link = f"{request.url.scheme}://{request.url.netloc}{address(request, f'/join/{token}')}"
-    return render(
-        request, "raters/invited.html", block="main",
-        study=study, label=rater_by_code(session, study, rater_code).name, link=link, reusable=False, expires_at=None,
-        terms=Terms.of(study.terms),
-    )  # fmt: skip
+    return show_link(request, study, rater_by_code(session, study, rater_code).name, token)
 
 
 @router.post("/free")

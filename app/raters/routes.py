@@ -10,6 +10,7 @@ from app.models import Invitation, Rater, StudyState
 from app.params import Code, OptionalNumber, ShortText
 from app.raters import actions
 from app.raters.invitations import refusal
+from app.raters.link_page import show_link
 from app.raters.panel import Arrival, arrival_of
 from app.raters.queries import (
     design_of,
@@ -24,7 +25,6 @@ from app.raters.queries import (
 from app.raters.room import Full, check_any_room
 from app.raters.withdrawal import withdraw_consent
 from app.rating.examples import EXAMPLES
-from app.rating.terms import Terms
 from app.roles import Role, require
 from app.security import (
     RATER_COOKIE,
@@ -128,11 +128,7 @@ def invite(
         session, study, name, actor=administrator.name, reusable=reusable, expires_at=expires_at,
         most_raters=int(most) if most else None,
     )  # fmt: skip
-    link = f"{request.url.scheme}://{request.url.netloc}{address(request, f'/join/{token}')}"
-    return render(
-        request, "raters/invited.html", block="main",
-        study=study, label=name, link=link, reusable=reusable, expires_at=expires_at, terms=Terms.of(study.terms),
-    )  # fmt: skip
+    return show_link(request, study, name, token, reusable=reusable, expires_at=expires_at)
 
 
 @router.post("/studies/{study_code}/links/{link_code}/revoke")
