@@ -4,26 +4,24 @@ python -m benchmarks.coverage            prints the table
 python -m benchmarks.coverage --write    also puts it into docs/statistics.md
 """
 
-import argparse
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
 from app.reports.statistics import trial
 from app.reports.statistics.simulate import Design, Truth, simulate
+from benchmarks.cells import command, outcome_of, table_of
 from benchmarks.outcome import Outcome
 from model_runner.progress import track
 
-NAME, TARGET = "coverage", 0.0
+NAME = "coverage"
 STUDIES, RESAMPLES, LEVEL, SEED = 2_000, 999, 0.95, 20_261_130
 BATCH = 100  # studies a task: small enough for a progress bar that moves
-DOCUMENT = Path(__file__).parents[1] / "docs" / "statistics.md"
-BEGIN, END = "<!-- coverage: begin -->", "<!-- coverage: end -->"
+MARKS = ("<!-- coverage: begin -->", "<!-- coverage: end -->")
 COLUMNS = (
     "true fractions",
     "raters",
@@ -118,17 +116,12 @@ def study(studies: int = STUDIES) -> list[Row]:
 
 def table(rows: list[Row], studies: int) -> str:
     """The study as a table in Markdown."""
-    lines = [_line(COLUMNS), _line(["---"] * len(COLUMNS)), *(_line(_cells(row)) for row in rows)]
     note = (
         f"{studies:,} simulated studies a cell, 60 neurons an arm, neuron SD 1.5 and rater SD 0.6 on the logit scale, "
         f"{RESAMPLES} resamples, seed {SEED}. The standard error of a share near 95 % is "
         f"{(0.95 * 0.05 / studies) ** 0.5:.1%}."
     )
-    return "\n".join([note, "", *lines])
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    return table_of(note, COLUMNS, [_cells(row) for row in rows])
 
 
 def _cells(found: Row) -> list[str]:
@@ -137,36 +130,10 @@ def _cells(found: Row) -> list[str]:
     return [*map(str, numbers), *(f"{share:.1%}" for share in (found.neurons, found.raters, found.rejected))]
 
 
-def write(text: str) -> None:
-    """Replace the table in the document."""
-    document = DOCUMENT.read_text()
-    before, rest = document.split(BEGIN)
-    DOCUMENT.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}")
-
-
 def measure() -> Outcome:
-    """The share of cells that miss what is promised of them; the target is none."""
     rows = study()
-    missed = [sentence for found in rows for sentence in found.failures()]
-    share = sum(any(found.failures()) for found in rows) / len(rows)
-    columns = [dict(zip(COLUMNS, _cells(found), strict=True)) for found in rows]
-    return Outcome(NAME, share, TARGET, not missed, {"missed": missed, "studies": STUDIES, "cells": columns})
-
-
-def main() -> None:
-    """Run the study and print its table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--studies", type=int, default=STUDIES, help="simulated studies in each cell")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/statistics.md")
-    given = parser.parse_args()
-    rows = study(given.studies)
-    text = table(rows, given.studies)
-    print(text)  # noqa: T201 - a command
-    for failure in (sentence for r in rows for sentence in r.failures()):
-        print(failure)  # noqa: T201 - a command
-    if given.write:
-        write(text)
+    return outcome_of(NAME, rows, STUDIES, [dict(zip(COLUMNS, _cells(found), strict=True)) for found in rows])
 
 
 if __name__ == "__main__":
-    main()
+    command(__doc__, STUDIES, study, table, *MARKS)

@@ -7,13 +7,11 @@ A snippet is ticked with a logit of the rater's readiness to tick, plus half of 
 where it fires, minus half of it where it is quiet. Readiness and telling are normal; N neurons, R raters, S snippets.
 """
 
-import argparse
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -22,18 +20,18 @@ from scipy import special
 from app.reports.statistics.estimate import Estimate
 from app.reports.statistics.held_out import QUIET, hypothesis_check
 from app.reports.statistics.simulate import CONDITIONS, NODES, SHARES
+from benchmarks.cells import command, outcome_of, table_of
 from benchmarks.outcome import Outcome
 from model_runner.progress import track
 
-NAME, TARGET = "coverage_check", 0.0
+NAME = "coverage_check"
 STUDIES, RESAMPLES, LEVEL, SEED = 2_000, 999, 0.95, 20_261_130
 BATCH = 50
 NEURONS, RATERS, BANDS = 30, 6, (0, 1, 2, 3, 4, *[QUIET] * 5)
 READINESS_SD, NEURON_SD = 0.6, 1.5
 TELLING = dict(zip(CONDITIONS, (1.5, 2.5), strict=True))
 """How well a rule tells the neurons of each condition, on the logit scale: a balanced accuracy of .66 and .74."""
-DOCUMENT = Path(__file__).parents[1] / "docs" / "statistics.md"
-BEGIN, END = "<!-- coverage of the check: begin -->", "<!-- coverage of the check: end -->"
+MARKS = ("<!-- coverage of the check: begin -->", "<!-- coverage of the check: end -->")
 COLUMNS = (
     "rater SD of telling",
     "raters a neuron",
@@ -161,9 +159,7 @@ def table(rows: Sequence[Row], studies: int) -> str:
         f"quiet snippets a neuron, balanced accuracies {base:.2f} and {other:.2f}, neuron SD {NEURON_SD} and rater "
         f"SD of readiness to tick {READINESS_SD} on the logit scale, {RESAMPLES} resamples, seed {SEED}."
     )
-    lines = [" | ".join(COLUMNS), " | ".join(["---"] * len(COLUMNS))]
-    lines += [" | ".join([str(one.cell.rater_sd), str(one.cell.each), *_shares(one)]) for one in rows]
-    return "\n".join([note, "", *(f"| {line} |" for line in lines)])
+    return table_of(note, COLUMNS, [[str(one.cell.rater_sd), str(one.cell.each), *_shares(one)] for one in rows])
 
 
 def _shares(one: Row) -> list[str]:
@@ -171,35 +167,10 @@ def _shares(one: Row) -> list[str]:
     return [f"{share:.1%}" for share in found]
 
 
-def write(text: str) -> None:
-    """Replace the table in the document."""
-    before, rest = DOCUMENT.read_text(encoding="utf-8").split(BEGIN)
-    DOCUMENT.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}", encoding="utf-8")
-
-
 def measure() -> Outcome:
-    """The share of cells that miss what is promised of them; the target is none."""
     rows = study()
-    missed = [sentence for found in rows for sentence in found.failures()]
-    share = sum(any(found.failures()) for found in rows) / len(rows)
-    shown = [asdict(found) for found in rows]
-    return Outcome(NAME, share, TARGET, not missed, {"missed": missed, "studies": STUDIES, "cells": shown})
-
-
-def main() -> None:
-    """Run the study and print its table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--studies", type=int, default=STUDIES, help="simulated checks in each cell")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/statistics.md")
-    given = parser.parse_args()
-    rows = study(given.studies)
-    text = table(rows, given.studies)
-    print(text)  # noqa: T201 - a command
-    for failure in (sentence for one in rows for sentence in one.failures()):
-        print(failure)  # noqa: T201 - a command
-    if given.write:
-        write(text)
+    return outcome_of(NAME, rows, STUDIES, [asdict(found) for found in rows])
 
 
 if __name__ == "__main__":
-    main()
+    command(__doc__, STUDIES, study, table, *MARKS)
