@@ -299,7 +299,8 @@ def test_pages_of_raters_load_none_of_the_statistics() -> None:
 def test_report_json_is_plain_json(client: TestClient, session: Session, rated: Rated) -> None:
     sign_in(client, session)
     content = client.get(f"/studies/{rated.study.code}/report.json").content
-    json.loads(content, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
+    told = json.loads(content, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
+    assert told["study"]["code"] == rated.study.code
 
 
 def test_the_form_of_a_page_is_its_lengths_and_counts() -> None:
