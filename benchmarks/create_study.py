@@ -25,7 +25,8 @@ from app.studies.freezing import freeze
 from benchmarks.open_neuron import made_info
 from benchmarks.outcome import Outcome
 from benchmarks.rating_study import WORDS
-from model_runner.run_folder import ROW, UNIT, open_run
+from model_runner.run_arrays import ROW, UNIT
+from model_runner.run_folder import open_run
 from model_runner.run_writer import SectionArrays, Vocabulary, write_run
 
 NAME, TARGET, ROUNDS = "create-study", 3.0, 3

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.outcome import Outcome
-from model_runner.run_folder import ROW, UNIT, Run, RunInfo, open_run
+from model_runner.run_arrays import ROW, UNIT
+from model_runner.run_folder import Run, open_run
+from model_runner.run_info import RunInfo
 from model_runner.run_writer import SectionArrays, Vocabulary, write_run
 
 NAME, TARGET, TARGET_BARE = "open-neuron", 1.5, 5.0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from model_runner.banded import BANDS
 from model_runner.config import ModelConfig
 from model_runner.group import BAND_KEPT
-from model_runner.run_folder import MOMENTS, ROW, UNIT
+from model_runner.run_arrays import MOMENTS, ROW, UNIT
 from model_runner.spread import edges
 from model_runner.waiting import LEAST_ROOM
 

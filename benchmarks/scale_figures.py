@@ -17,7 +17,7 @@ import torch
 from benchmarks.material import untrained
 from benchmarks.scale import Collection, Device, bytes_a_unit, forward_flops, memory_a_unit, train_flops, units_of
 from model_runner.config import ModelConfig, find_config, read_config
-from model_runner.run_folder import UNIT
+from model_runner.run_arrays import UNIT
 from model_runner.run_writer import Vocabulary, write_run
 from model_runner.top import Candidates, TopLists, empty_lists, insert, merge
 

@@ -26,7 +26,9 @@ from model_runner.memory import give_back_freed_memory
 from model_runner.progress import Bar, progress
 from model_runner.ranks import Ranks, open_ranks
 from model_runner.resume import refuse_change
-from model_runner.run_folder import INFO_NAME, RunFolderError, RunInfo, open_run
+from model_runner.run_error import RunFolderError
+from model_runner.run_folder import open_run
+from model_runner.run_info import INFO_NAME, RunInfo
 from model_runner.subject import Reader, Subject
 
 SAVE_SECONDS = 30.0

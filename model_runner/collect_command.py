@@ -8,7 +8,8 @@ from collections import Counter
 from model_runner.collect import collect
 from model_runner.collect_config import CollectConfig
 from model_runner.corpus.store import open_corpus
-from model_runner.run_folder import STATES, open_run
+from model_runner.run_arrays import STATES
+from model_runner.run_folder import open_run
 from model_runner.subject import load_subject
 from model_runner.words import counted
 

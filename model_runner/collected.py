@@ -13,7 +13,8 @@ from model_runner.banded import BANDS, band_edges, cut
 from model_runner.collect_config import CollectSettings
 from model_runner.corpus.store import Corpus
 from model_runner.group import BAND_KEPT, Group
-from model_runner.run_folder import UNIT, RunInfo
+from model_runner.run_arrays import UNIT
+from model_runner.run_info import RunInfo
 from model_runner.run_writer import SectionArrays, SpreadArrays, Vocabulary, write_run
 from model_runner.section import Shown, pack, ranked, unit_states
 from model_runner.spread import edges, histogram, moments

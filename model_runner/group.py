@@ -16,7 +16,7 @@ from model_runner.capture import AfterOf, ClusterOf, Gathered, Seen, gather, loo
 from model_runner.collect_config import CollectSettings
 from model_runner.contexts import Block
 from model_runner.directions import random_directions
-from model_runner.run_folder import KINDS
+from model_runner.run_arrays import KINDS
 from model_runner.spread import Spread, count, no_spread, widen
 from model_runner.subject import After, Reader
 from model_runner.waiting import settle

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from model_runner.errors import RunnerError
 from model_runner.files import file_digest, write_atomically
 from model_runner.run_digest import run_digest
-from model_runner.run_folder import FORMAT, INFO_NAME, RunInfo
+from model_runner.run_info import FORMAT, INFO_NAME, RunInfo
 
 
 @dataclass(frozen=True)
 class SectionArrays:
-    """One section as it lies on disk; see `run_folder` for the columns.
+    """One section as it lies on disk; see `run_arrays` for the columns.
 
     U units, S snippets, N tokens of all snippets.
     """
@@ -25,7 +25,7 @@ class SectionArrays:
     offsets: NDArray[np.int64]
     """U + 1: the rows of unit u are [offsets[u], offsets[u + 1])."""
     snippets: NDArray[np.void]
-    """S rows of `run_folder.ROW`, best first within a unit."""
+    """S rows of `run_arrays.ROW`, best first within a unit."""
     tokens: NDArray[np.unsignedinteger[Any]]
     """N token ids."""
     activations: NDArray[np.float32]
@@ -52,7 +52,7 @@ class SpreadArrays:
     histogram_edges: NDArray[np.float32]
     """(B + 1,) ascending."""
     moments: NDArray[np.void]
-    """(U,) rows of `run_folder.MOMENTS`."""
+    """(U,) rows of `run_arrays.MOMENTS`."""
     band_edges: NDArray[np.float32]
     """(U, bands + 1) falling: section "band-b" is at least edge b + 1 and below edge b."""
 

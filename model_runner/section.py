@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from model_runner.capture import Gathered
 from model_runner.contexts import read_context
 from model_runner.corpus.store import Corpus
-from model_runner.run_folder import ROW, STATES
+from model_runner.run_arrays import ROW, STATES
 from model_runner.run_writer import SectionArrays
 from model_runner.top import EMPTY, TopLists
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from model_runner import exact_sum
 from model_runner.exact_sum import ExactSum, mean_and_variance, no_sum
-from model_runner.run_folder import MOMENTS
+from model_runner.run_arrays import MOMENTS
 
 LOWEST_OCTAVE, OCTAVES, PARTS = -40, 64, 4
 SIDE = OCTAVES * PARTS

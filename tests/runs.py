@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from model_runner.run_folder import ROW, STATES, UNIT, Run, RunInfo, open_run
+from model_runner.run_arrays import ROW, STATES, UNIT
+from model_runner.run_folder import Run, open_run
+from model_runner.run_info import RunInfo
 from model_runner.run_writer import SectionArrays, Vocabulary, write_run
 from tests.texts import CODE, ODD, PROSE
 

@@ -14,7 +14,10 @@ from app.rating.shading import Shown
 from app.studies import spectrum
 from app.studies.design import Design
 from app.studies.draw import OF_DIRECTIONS, SHOWN, DrawnItem
-from model_runner.run_folder import KINDS, STATES, Run, RunFolderError, RunInfo, Snippet, comparable, open_run
+from model_runner.run_arrays import KINDS, STATES
+from model_runner.run_error import RunFolderError
+from model_runner.run_folder import Run, Snippet, open_run
+from model_runner.run_info import RunInfo, comparable
 
 SPLIT = "collect"
 OTHER_SPLITS = ("practice", "check")

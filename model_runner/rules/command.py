@@ -8,7 +8,8 @@ from pathlib import Path
 from model_runner.corpus.store import open_corpus
 from model_runner.errors import RunnerError
 from model_runner.rules.writing import RuleSettings, finished, write_rules
-from model_runner.run_folder import Run, RunFolderError, open_run
+from model_runner.run_error import RunFolderError
+from model_runner.run_folder import Run, open_run
 from model_runner.run_rules import RULES_NAME, RunRules
 from model_runner.words import counted
 

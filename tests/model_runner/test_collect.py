@@ -29,7 +29,9 @@ from model_runner.errors import RunnerError
 from model_runner.group import BAND_KEPT
 from model_runner.hold import hold
 from model_runner.model import new_model
-from model_runner.run_folder import INFO_NAME, STATES, open_run
+from model_runner.run_arrays import STATES
+from model_runner.run_folder import open_run
+from model_runner.run_info import INFO_NAME
 from tests.corpora import make_corpus
 from tests.model_runner.brute_force import MadeDocument, brute_force
 from tests.texts import CODE, ODD, PROSE

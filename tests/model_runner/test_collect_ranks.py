@@ -23,7 +23,7 @@ from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
 from model_runner.group import merge_groups, new_groups, settle_groups
 from model_runner.ranks import Ranks
-from model_runner.run_folder import INFO_NAME
+from model_runner.run_info import INFO_NAME
 from tests.model_runner.test_collect import COMPLETE, CONFIG, WINDOW, _files, checkpoint, corpus, make_checkpoint
 
 __all__ = ["checkpoint", "corpus"]
