@@ -4,14 +4,13 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from model_runner.corpus.store import Corpus
+from model_runner.corpus.store import Corpus, refuse_unknown
 from model_runner.errors import RunnerError
 from model_runner.words import counted
 
@@ -20,16 +19,14 @@ from model_runner.words import counted
 class Stream:
     """All documents of a split in one order, each after a BOS, cut into windows of `context` tokens."""
 
-    tokens: NDArray[np.unsignedinteger[Any]]
-    """The corpus's tokens, memory-mapped."""
+    corpus: Corpus
     sources_N: NDArray[np.int64]
-    """Where each document of the stream begins in `tokens`."""
+    """Where each document of the stream begins in the corpus's tokens."""
     starts_N: NDArray[np.int64]
     """Where each document's BOS lies in the stream."""
     length: int
     """Tokens of the stream, each BOS counted."""
     context: int
-    bos: int
     seed: int
 
     @property
@@ -53,17 +50,22 @@ def pack(corpus: Corpus, split: str, context: int, seed: int, parts: Collection[
             "Give more text or a smaller context."
         )
     starts_N = ends_N - rows["length"] - 1
-    return Stream(corpus.tokens, rows["start"].copy(), starts_N, length, context, corpus.info.bos, seed)
+    return Stream(corpus, rows["start"].copy(), starts_N, length, context, seed)
 
 
 def read_windows(stream: Stream, windows_B: NDArray[np.int64]) -> Tensor:
-    """The tokens of windows and of the one after each: (windows, context + 1) int64."""
+    """The tokens of windows and of the one after each: (windows, context + 1) int64.
+
+    Raises RunnerError where one is not of the corpus's vocabulary.
+    """
     places_BT = windows_B[:, None] * stream.context + np.arange(stream.context + 1)
     documents_BT = np.searchsorted(stream.starts_N, places_BT, side="right") - 1
     offsets_BT = places_BT - stream.starts_N[documents_BT]
     # A BOS has no place in the corpus; what is read for it is thrown away.
     sources_BT = stream.sources_N[documents_BT] + np.maximum(offsets_BT, 1) - 1
-    tokens_BT = np.where(offsets_BT == 0, stream.bos, stream.tokens[sources_BT])
+    corpus = stream.corpus
+    tokens_BT = np.where(offsets_BT == 0, corpus.info.bos, corpus.tokens[sources_BT])
+    refuse_unknown(corpus, tokens_BT)
     return torch.from_numpy(tokens_BT.astype(np.int64))
 
 

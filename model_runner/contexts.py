@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from model_runner.corpus.store import Corpus
+from model_runner.corpus.store import Corpus, refuse_unknown
 from model_runner.errors import RunnerError
 from model_runner.words import counted
 
@@ -64,7 +64,10 @@ class Contexts:
         return range(self.mine.start // self.rows, -(-self.mine.stop // self.rows)) if self.mine else range(0)
 
     def block(self, number: int) -> Block:
-        """One block, 0 <= number < blocks. It holds the same tokens for every shard."""
+        """One block, 0 <= number < blocks. It holds the same tokens for every shard.
+
+        Raises RunnerError where a token is not of the corpus's vocabulary.
+        """
         first, after = number * self.rows, (number + 1) * self.rows
         contexts_B = np.arange(first, min(after, int(self.ends_N[-1])))
         places_B = np.searchsorted(self.ends_N, contexts_B, side="right")
@@ -87,6 +90,7 @@ class Contexts:
             read_T = read_context(self.corpus, document, start, self.window)
             tokens_BT[row, 1 : len(read_T) + 1] = read_T
             length_B[row] = len(read_T) + 1
+        refuse_unknown(self.corpus, tokens_BT)
         # Padding is BOS and goes with it.
         rankable_BT = tokens_BT != bos
         return Block(tokens_BT, length_B, documents_B, starts_B, rankable_BT, unfinished)

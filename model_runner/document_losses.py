@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from model_runner.corpus.store import Corpus
+from model_runner.corpus.store import Corpus, refuse_unknown
 from model_runner.model import Transformer
 from model_runner.progress import progress
 from model_runner.windows import window_losses, windows_of
@@ -19,7 +19,7 @@ DOCUMENTS_TOGETHER = 256
 def document_losses(model: Transformer, corpus: Corpus, documents: NDArray[np.int64]) -> NDArray[np.void]:
     """A row of DOCUMENT_LOSS for each document: its summed loss (nats), its tokens and its bytes of UTF-8.
 
-    BOS is read before each document and never predicted.
+    BOS is read before each document and never predicted. Raises RunnerError for a token outside the vocabulary.
     """
     rows = np.zeros(len(documents), DOCUMENT_LOSS)
     rows["document"] = documents
@@ -29,6 +29,7 @@ def document_losses(model: Transformer, corpus: Corpus, documents: NDArray[np.in
         for first in range(0, len(documents), DOCUMENTS_TOGETHER):
             some = rows[first : first + DOCUMENTS_TOGETHER]
             texts = [corpus.document_tokens(int(document)) for document in some["document"]]
+            refuse_unknown(corpus, np.concatenate(texts))
             some["bytes"] = [int(lengths_V[tokens].sum()) for tokens in texts]
             some["nats"] = _text_losses(model, [tokens.tolist() for tokens in texts], corpus.info.bos)
             bar.advance(int(some["tokens"].sum()))

@@ -3,12 +3,14 @@
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from model_runner.errors import RunnerError
+
+PIECE_BYTES = 1 << 20
 
 
 def write_atomically(file: Path, content: bytes) -> None:
@@ -60,12 +62,19 @@ def read_json(file: Path) -> dict[str, Any]:
     return value
 
 
-def file_digest(file: Path) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal. Raises RunnerError when it cannot be read."""
+def file_digest(file: Path, advance: Callable[[int], None] = lambda _: None) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal; `advance` hears how many more were read.
+
+    Raises RunnerError when it cannot be read.
+    """
+    total = hashlib.sha256()
     try:
-        with file.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        with file.open("rb", buffering=0) as stream:
+            while piece := stream.read(PIECE_BYTES):
+                total.update(piece)
+                advance(len(piece))
     except OSError as error:
         raise RunnerError(
             f"{file} could not be read: {error.strerror}. Restore it from a copy or make it again."
         ) from error
+    return total.hexdigest()

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from model_runner.checkpoint import TRAIN, Checkpoint, load_checkpoint, save_checkpoint
 from model_runner.config import MLPName
-from model_runner.corpus.store import TOKENIZER, Corpus
+from model_runner.corpus.names import TOKENIZER
+from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
 from model_runner.evaluate import held_out_loss, held_out_stream
 from model_runner.files import make_folder, write_atomically

@@ -17,7 +17,8 @@ from torch.nn.parallel import DistributedDataParallel
 from model_runner.batches import Stream, pack, read_windows, windows_of_step
 from model_runner.checkpoint import TRAIN, Checkpoint, TrainRecord, load_checkpoint, save_checkpoint
 from model_runner.config import ModelConfig, TrainConfig, config_from
-from model_runner.corpus.store import TOKENIZER, Corpus
+from model_runner.corpus.names import TOKENIZER
+from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
 from model_runner.evaluate import held_out_loss, held_out_stream
 from model_runner.files import make_folder, write_atomically

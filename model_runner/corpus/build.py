@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from model_runner import tokenizer as bpe
-from model_runner.corpus import store
+from model_runner.corpus import names, store
 from model_runner.corpus.describe import describe
 from model_runner.corpus.documents import Document
 from model_runner.corpus.duplicates import find_clusters
@@ -68,7 +68,7 @@ def build_corpus(
         texts.unlink()
         signatures.unlink()
         info = describe(folder, config.name, tokenizer, tuple(parts), sources(parts), config.shares)
-        write_info(folder / store.INFO, info)
+        write_info(folder / names.INFO, info)
     return open_corpus(out)
 
 
@@ -78,10 +78,10 @@ def _tokenizer(config: BuildConfig, texts: Path, rows: NDArray[np.void], folder:
     else:
         tokenizer = bpe.train_tokenizer(_learned_from(texts, rows), config.vocabulary)
     # Not the library's own `save`, whose failures have no type.
-    (folder / store.TOKENIZER).write_text(tokenizer.to_str(pretty=True), encoding="utf-8")
+    (folder / names.TOKENIZER).write_text(tokenizer.to_str(pretty=True), encoding="utf-8")
     flat, offsets = bpe.flatten(bpe.token_bytes(tokenizer))
-    np.save(folder / store.TOKEN_BYTES, flat)
-    np.save(folder / store.TOKEN_OFFSETS, offsets)
+    np.save(folder / names.TOKEN_BYTES, flat)
+    np.save(folder / names.TOKEN_OFFSETS, offsets)
     return tokenizer
 
 
@@ -101,12 +101,12 @@ def _write_tokens(
     lengths: list[NDArray[np.int32]] = []
     done = 0
     with (
-        growing_array(folder / store.TOKENS, token_dtype(vocab_size)) as tokens,
-        growing_array(folder / store.CHUNKS, store.CHUNK) as chunks,
+        growing_array(folder / names.TOKENS, token_dtype(vocab_size)) as tokens,
+        growing_array(folder / names.CHUNKS, store.CHUNK) as chunks,
         signatures.open("wb") as signature_file,
         progress("Encoding", len(rows), "documents") as bar,
     ):
-        for batch in encode(texts, rows, folder / store.TOKENIZER):
+        for batch in encode(texts, rows, folder / names.TOKENIZER):
             tokens.append(batch.tokens)
             chunks.append(_chunk_rows(batch, done))
             signature_file.write(batch.signatures.tobytes())
@@ -129,11 +129,11 @@ def _write_documents(
     found = np.zeros(len(lengths), store.DOCUMENT)
     found["length"], found["split"], found["part"] = lengths, splits, parts
     found["start"] = np.cumsum(lengths, dtype=np.int64) - lengths
-    np.save(folder / store.DOCUMENTS, found)
+    np.save(folder / names.DOCUMENTS, found)
 
 
 def _write_clusters(folder: Path, signatures: Path) -> None:
-    chunks = np.load(folder / store.CHUNKS, mmap_mode="r+")
+    chunks = np.load(folder / names.CHUNKS, mmap_mode="r+")
     shape = (len(chunks), PERMUTATIONS)
     tokens = chunks["end"] - chunks["start"]
     clusters = find_clusters(np.memmap(signatures, np.uint32, "r", shape=shape), np.array(chunks["document"]), tokens)

@@ -1,16 +1,14 @@
 """What a finished corpus says about itself: its digest, its counts, the settings it was made with."""
 
-import hashlib
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from model_runner import tokenizer as bpe
-from model_runner.corpus import store
+from model_runner.corpus import names
+from model_runner.corpus.digest import corpus_digest, file_digests
 from model_runner.corpus.duplicates import BAND_ROWS, SHORT_THRESHOLD, SHORT_TOKENS, THRESHOLD
 from model_runner.corpus.info import SPLITS, CorpusInfo, Source
 from model_runner.corpus.signatures import PERMUTATIONS, SHINGLE_WORDS
@@ -25,10 +23,11 @@ def describe(
     shares: dict[str, float],
 ) -> CorpusInfo:
     """What corpus.json is to say about a folder whose arrays are written."""
-    documents = np.load(folder / store.DOCUMENTS)
+    documents = np.load(folder / names.DOCUMENTS)
+    files = file_digests(folder)
     return CorpusInfo(
         name=name,
-        digest=_digest(folder, [parts, bpe.bos_id(tokenizer)]),
+        digest=corpus_digest(files, parts, bpe.bos_id(tokenizer)),
         tokenizer_digest=bpe.digest(tokenizer),
         vocab_size=bpe.vocab_size(tokenizer),
         bos=bpe.bos_id(tokenizer),
@@ -37,7 +36,7 @@ def describe(
         shares=shares,
         documents=len(documents),
         tokens=int(documents["length"].sum()),
-        chunks=len(np.load(folder / store.CHUNKS, mmap_mode="r")),
+        chunks=len(np.load(folder / names.CHUNKS, mmap_mode="r")),
         counts=_counts(documents, parts),
         duplicates={
             "shingle_words": SHINGLE_WORDS,
@@ -47,16 +46,8 @@ def describe(
             "short_tokens": SHORT_TOKENS,
             "short_threshold": SHORT_THRESHOLD,
         },
+        files=files,
     )
-
-
-def _digest(folder: Path, more: list[Any]) -> str:
-    """SHA-256 over the content, so that where the text came from and what it was called do not matter."""
-    total = hashlib.sha256(json.dumps(more).encode())
-    for name in (store.TOKENS, store.DOCUMENTS, store.CHUNKS, store.TOKENIZER, store.TOKEN_BYTES, store.TOKEN_OFFSETS):
-        with (folder / name).open("rb") as file:
-            total.update(hashlib.file_digest(file, "sha256").digest())
-    return total.hexdigest()
 
 
 def _counts(documents: NDArray[np.void], parts: tuple[str, ...]) -> dict[str, dict[str, int]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from model_runner.corpus.store import INFO
+from model_runner.corpus.names import INFO
 from model_runner.errors import RunnerError
 from model_runner.files import make_folder
 

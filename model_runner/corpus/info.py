@@ -1,7 +1,7 @@
 """What a corpus folder says about itself in corpus.json."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,8 @@ class CorpusInfo:
     """Tokens by split and part."""
     duplicates: dict[str, float]
     """The near-duplicate search's settings."""
+    files: dict[str, str] = field(default_factory=dict)
+    """SHA-256 of each file; a corpus may be older than this field."""
     format: int = FORMAT
 
 

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from model_runner.corpus.digest import refuse_quick_change
 from model_runner.corpus.info import SPLITS, CorpusInfo, read_info
+from model_runner.corpus.names import CHUNKS, DOCUMENTS, INFO, TOKEN_BYTES, TOKEN_OFFSETS, TOKENS
 from model_runner.errors import RunnerError
 
 DOCUMENT = np.dtype([("start", "<i8"), ("length", "<i4"), ("split", "u1"), ("part", "<u2")])
 CHUNK = np.dtype(
     [("document", "<i8"), ("start", "<i4"), ("end", "<i4"), ("cluster", "<i8"), ("cluster_documents", "<i4")]
 )
-INFO, TOKENS, DOCUMENTS, CHUNKS = "corpus.json", "tokens.npy", "documents.npy", "chunks.npy"
-TOKENIZER, TOKEN_BYTES, TOKEN_OFFSETS = "tokenizer.json", "token_bytes.npy", "token_offsets.npy"
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,8 @@ class Corpus:
 def open_corpus(folder: Path) -> Corpus:
     """Open a corpus folder, its arrays memory-mapped.
 
-    Raises RunnerError when the folder is unfinished, of an unknown format, or has a damaged array.
+    Raises RunnerError when the folder is unfinished, of an unknown format, or has a damaged array: one whose bytes
+    were changed too, up to QUICK_BYTES of it. Whoever reads tokens of a larger file asks `refuse_unknown`.
     """
     folder = Path(folder)
     info = read_info(folder / INFO)
@@ -98,16 +99,28 @@ def open_corpus(folder: Path) -> Corpus:
     tokens = _array(folder / TOKENS, token_dtype(info.vocab_size), info.tokens)
     if int(documents["length"].sum()) != info.tokens:
         raise RunnerError(f"{folder / DOCUMENTS} does not add up to the {info.tokens:,} tokens of {INFO}. Build again.")
+    token_bytes = _array(folder / TOKEN_BYTES, np.dtype("u1"), int(offsets[-1]))
+    refuse_quick_change(folder, info)
     return Corpus(
         folder=folder,
         info=info,
         tokens=tokens,
         documents=documents,
         chunks=chunks,
-        token_bytes_flat=_array(folder / TOKEN_BYTES, np.dtype("u1"), int(offsets[-1])),
+        token_bytes_flat=token_bytes,
         token_offsets=offsets,
         chunk_offsets=np.searchsorted(chunks["document"], np.arange(info.documents + 1)),
     )
+
+
+def refuse_unknown(corpus: Corpus, tokens: NDArray[np.integer[Any]]) -> None:
+    """Raise RunnerError where tokens read from the corpus are not of its vocabulary."""
+    greatest = int(tokens.max(initial=0))
+    if greatest >= corpus.info.vocab_size:
+        raise RunnerError(
+            f"{corpus.folder / TOKENS} is damaged: it holds the token {greatest}, and the vocabulary has "
+            f"{corpus.info.vocab_size:,}. Restore it from a copy, or build the corpus again."
+        )
 
 
 def token_dtype(vocab_size: int) -> "np.dtype[Any]":

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from model_runner.checkpoint import Checkpoint, load_checkpoint
-from model_runner.corpus.store import TOKENIZER
+from model_runner.corpus.names import TOKENIZER
 from model_runner.errors import RunnerError
 from model_runner.progress import progress, track
 from model_runner.tokenizer import bos_id, digest, load_tokenizer, token_bytes

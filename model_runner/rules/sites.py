@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from model_runner.corpus.store import Corpus
+from model_runner.corpus.store import Corpus, refuse_unknown
 from model_runner.errors import RunnerError
 from model_runner.rules.grammar import Place
 from model_runner.rules.matching import begins_line
@@ -53,7 +53,7 @@ def peaks(snippets: Sequence[Snippet]) -> Sites:
 def sample(corpus: Corpus, documents_N: NDArray[np.int64], window: int, count: int, seed: int) -> Sites:
     """`count` tokens of these documents, drawn at random with replacement, as a model with this window reads them.
 
-    Raises RunnerError where the documents hold no token.
+    Raises RunnerError where the documents hold no token, or one outside the vocabulary.
     """
     rows = corpus.documents[documents_N]
     ends_N = np.cumsum(rows["length"], dtype=np.int64)
@@ -65,7 +65,9 @@ def sample(corpus: Corpus, documents_N: NDArray[np.int64], window: int, count: i
     at_M = rows["start"][place_M] + in_document_M
     in_context_M = in_document_M % (window - 1)
     previous_M = np.where(in_context_M > 0, corpus.tokens[np.maximum(at_M - 1, 0)].astype(np.int64), NONE)
-    return Sites(corpus.tokens[at_M].astype(np.int64), previous_M, in_document_M, in_context_M)
+    token_M = corpus.tokens[at_M].astype(np.int64)
+    refuse_unknown(corpus, np.append(token_M, previous_M))
+    return Sites(token_M, previous_M, in_document_M, in_context_M)
 
 
 def line_ends(vocabulary: Sequence[bytes]) -> NDArray[np.bool_]:
