@@ -6,7 +6,6 @@ Text and levels run side by side, a level a character, so that everything after 
 import codecs
 import re
 import unicodedata
-from collections.abc import Sequence
 from typing import NamedTuple
 
 _SIGNED = re.compile(r"[\n\t\r\u00a0]")
@@ -16,7 +15,6 @@ _FLAG_HALVES = range(0x1F1E6, 0x1F200)
 _SKIN_COLOURS = range(0x1F3FB, 0x1F400)
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _JOINER = "\u200d"
-_BYTES = [bytes([value]) for value in range(256)]
 
 
 class Line(NamedTuple):
@@ -31,16 +29,12 @@ class Line(NamedTuple):
     """The characters of the peak: [start, stop)."""
 
 
-def line(texts: Sequence[bytes], levels: Sequence[int], peak: int, *, starts: bool, ends: bool) -> Line:
-    """Join tokens into characters, each shaded by the highest of its tokens.
+def line(raw: bytes, shades: bytes, start: int, stop: int, *, starts: bool, ends: bool) -> Line:
+    """Make characters of bytes, each shaded by the highest of its bytes. The peak is [start, stop).
 
-    `starts` and `ends`: the document begins with the first token, or ends with the last. Otherwise a character that
+    `starts` and `ends`: the document begins with the first byte, or ends with the last. Otherwise a character that
     the edge cuts is left out, like the text beyond it, unless it is the peak.
     """
-    raw = b"".join(texts)
-    shades = b"".join([_BYTES[level] * len(text) for text, level in zip(texts, levels, strict=True)])
-    start = sum(map(len, texts[:peak]))
-    stop = start + len(texts[peak])
     if raw.isascii():
         return Line(raw.decode(), shades, start, stop)
     head = 0 if starts else min(start, _rest_of_a_character(raw))
@@ -55,6 +49,8 @@ def line(texts: Sequence[bytes], levels: Sequence[int], peak: int, *, starts: bo
 
 def cells(text: str) -> int:
     """How many columns of a monospaced line the text takes with its signs, at most."""
+    if text.isascii() and text.isprintable():
+        return len(text)
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in _MAYBE_WIDE.findall(text))
     return len(text) + wide + len(_SIGNED.findall(text)) + 3 * len(_ESCAPED.findall(text))
 

@@ -41,7 +41,7 @@ def read(marked: str, *, pale: bool = False) -> Shown:
 def example(name: str, *marked: str, pale: bool = False) -> Example:
     """Numbered snippets, all of one made-up neuron."""
     snippets = [read(text, pale=pale) for text in marked]
-    return Example(name, Markup(rows(snippets, LEVELS, prefix=name)))  # noqa: S704  # ours, and escaped
+    return Example(name, Markup("\n".join(rows(snippets, LEVELS, prefix=name))))  # noqa: S704  # ours, and escaped
 
 
 DIRECTIONS = example(

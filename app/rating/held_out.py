@@ -2,21 +2,17 @@
 
 from collections.abc import Sequence
 
-from app.rating.shading import Fragments, Shown, paragraph
+from app.rating.shading import Fragments, Shown, columns, paragraphs
 
 
 def render_held_out(snippets: Sequence[Shown], tokens: int = 64) -> Fragments:
-    """A list in two columns. There is no wider form: what is asked is whether the rule foretells the firing."""
-    half = (len(snippets) + 1) // 2
-    left, right = _rows(snippets[:half], tokens, 1), _rows(snippets[half:], tokens, half + 1)
-    html = f"<ol role=list>\n{left}\n</ol>\n<ol role=list start={half + 1}>\n{right}\n</ol>\n"
-    return Fragments(html.encode(), b"")
+    """A list in two columns. There is no wider form: what is asked is whether the rule foretells the firing.
 
-
-def _rows(snippets: Sequence[Shown], tokens: int, first: int) -> str:
-    """An element with the id `fires` says what the checkboxes do; each is named by its text too."""
-    return "\n".join(
+    An element with the id `fires` says what the checkboxes do; each is named by its text too.
+    """
+    items = [
         f"<li id=h{number}><input type=checkbox name=fires value={number} form=verdict "
-        f'aria-labelledby="fires h{number}">{paragraph(shown, 0.0, tokens)}'
-        for number, shown in enumerate(snippets, first)
-    )
+        f'aria-labelledby="fires h{number}">{html}'
+        for number, html in enumerate(paragraphs(snippets, 0.0, tokens), 1)
+    ]
+    return Fragments(columns(items), b"")

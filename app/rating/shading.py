@@ -6,10 +6,15 @@ tell which model it came from. The text of every snippet is the source text, cha
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 from math import isfinite
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from app.rating.characters import Line, cells, extends, line
+from app.rating.signs import shaded, visible
 
 LEVELS = 15
 NEAR_CELLS, FAR_CELLS = 62, 130
@@ -18,13 +23,16 @@ LONG_PEAK_CELLS = 20
 BEFORE_SHARE = 5 / 8
 """More to the left of the peak than to the right: a causal model only saw the left."""
 
+_SPACE = re.compile(r"\s")
+Activations = Sequence[float] | NDArray[np.floating[Any]]
+
 
 class Shown(NamedTuple):
     """A snippet as it is to be shown."""
 
     texts: Sequence[bytes]
     """The bytes of each token; special tokens and padding are already left out."""
-    activations: Sequence[float]
+    activations: Activations
     """One a token, on one scale for all snippets of the item."""
     peak: int
     """Index of the token that was ranked."""
@@ -44,7 +52,8 @@ class Fragments(NamedTuple):
 def render_item(snippets: Sequence[Shown], tokens: int = 64, wide_tokens: int = 128) -> Fragments:
     """The snippets of an item, best first, in two columns: with `tokens` around each peak, and with more."""
     top = maximum(snippets)
-    return Fragments(_columns(snippets, top, tokens), _columns(snippets, top, wide_tokens))
+    narrow, wide = rows(snippets, top, tokens), rows(snippets, top, wide_tokens)
+    return Fragments(columns(narrow), columns(wide))
 
 
 def pad(fragment: bytes, length: int) -> bytes:
@@ -60,52 +69,93 @@ def maximum(snippets: Sequence[Shown]) -> float:
     return max(filter(isfinite, peaks), default=0.0)
 
 
-def shares(activations: Sequence[float], top: float) -> list[int]:
+def shares(activations: Activations, top: float) -> NDArray[np.uint8]:
     """Levels 0 to 15: the share of the maximum. Negatives, NaN and all of a neuron that never fired are 0."""
+    values_T = np.asarray(activations, np.float64)
     if not top > 0:
-        return [0] * len(activations)
-    scale = LEVELS / top
-    return [(LEVELS if one >= top else round(one * scale)) if one > 0 else 0 for one in activations]
+        return np.zeros(len(values_T), np.uint8)
+    with np.errstate(over="ignore", invalid="ignore"):  # where the maximum is tiny, or a value is replaced below
+        steps_T = np.rint(values_T * np.divide(LEVELS, top))
+    return np.where(values_T >= top, LEVELS, np.where(values_T > 0, steps_T, 0)).astype(np.uint8)
 
 
-def rows(snippets: Sequence[Shown], top: float, tokens: int = 64, first: int = 1, prefix: str = "w") -> str:
-    """List items, numbered from `first`. An element with the id `prefix` says what the checkboxes do."""
-    return "\n".join(
+def rows(snippets: Sequence[Shown], top: float, tokens: int = 64, prefix: str = "w") -> list[str]:
+    """List items, numbered from 1. An element with the id `prefix` says what the checkboxes do."""
+    return [
         f"<li><input type=checkbox id={prefix}{n} name=widened form=verdict aria-label={n} "
-        f'aria-labelledby="{prefix} {prefix}{n}">'
-        f"{paragraph(shown, top, tokens)}"
-        for n, shown in enumerate(snippets, first)
-    )
+        f'aria-labelledby="{prefix} {prefix}{n}">{html}'
+        for n, html in enumerate(paragraphs(snippets, top, tokens), 1)
+    ]
 
 
-def paragraph(shown: Shown, top: float, tokens: int = 64) -> str:
-    """One snippet: what comes before the peak, the peak, and what comes after."""
-    before = round(tokens * BEFORE_SHARE)
-    window = range(max(0, shown.peak - before), min(len(shown.texts), shown.peak + tokens - before))
-    levels = shares(shown.activations[window.start : window.stop], top)
-    starts = window.start == 0 and shown.document_start
-    ends = window.stop == len(shown.texts) and shown.document_end
-    texts = shown.texts[window.start : window.stop]
-    text = line(texts, levels, shown.peak - window.start, starts=starts, ends=ends)
-    room = max(0, cells(text.text[text.start : text.stop]) - 8)
-    near, far = _cut(text, NEAR_CELLS - room), _cut(text, FAR_CELLS - room)
-    hidden = _span("f", text, 0, far) + _span("n", text, far, near)
-    name = _edges(starts, ends)
-    return (
-        f"<p dir=auto{name}><span class=l>{hidden}{_shaded(text, near, text.start)}</span>"
-        f"{_peak(text, levels[shown.peak - window.start])}<span>{_shaded(text, text.stop, len(text.text))}</span></p>"
-    )
-
-
-def _edges(starts: bool, ends: bool) -> str:
-    """Where nothing is missing there is no “…”."""
-    return ("", " class=b", " class=z", ' class="b z"')[starts + 2 * ends]
-
-
-def _columns(snippets: Sequence[Shown], top: float, tokens: int) -> bytes:
-    half = (len(snippets) + 1) // 2
-    left, right = rows(snippets[:half], top, tokens), rows(snippets[half:], top, tokens, half + 1)
+def columns(items: Sequence[str]) -> bytes:
+    """List items in two columns, the second of which goes on counting."""
+    half = (len(items) + 1) // 2
+    left, right = "\n".join(items[:half]), "\n".join(items[half:])
     return f"<ol role=list>\n{left}\n</ol>\n<ol role=list start={half + 1}>\n{right}\n</ol>\n".encode()
+
+
+def paragraphs(snippets: Sequence[Shown], top: float, tokens: int = 64) -> list[str]:
+    """Of each snippet what comes before the peak, the peak, and what comes after.
+
+    All snippets at once: NumPy does much at a time quickly, and little at a time slowly.
+    """
+    near_peak = [_around(shown, tokens) for shown in snippets]
+    lines = _lines(near_peak, top)
+    marks = [0]
+    for one in lines:
+        marks += [marks[-1] + mark for mark in _marks(one)]
+    parts = shaded("".join(one.text for one in lines), b"".join(one.levels for one in lines), marks)
+    return [
+        _paragraph(shown, _peak(shown, one, top), *parts[5 * n : 5 * n + 5])
+        for n, (shown, one) in enumerate(zip(near_peak, lines, strict=True))
+    ]
+
+
+def _around(shown: Shown, tokens: int) -> Shown:
+    """So many tokens around the peak."""
+    before = round(tokens * BEFORE_SHARE)
+    first, last = max(0, shown.peak - before), min(len(shown.texts), shown.peak + tokens - before)
+    return Shown(
+        shown.texts[first:last],
+        shown.activations[first:last],
+        shown.peak - first,
+        shown.document_start and first == 0,
+        shown.document_end and last == len(shown.texts),
+    )
+
+
+def _lines(snippets: Sequence[Shown], top: float) -> list[Line]:
+    if not snippets:
+        return []
+    levels_T = shares(np.concatenate([shown.activations for shown in snippets]), top)
+    lengths_T = np.fromiter(map(len, chain.from_iterable(shown.texts for shown in snippets)), np.intp)
+    levels, lines, at = levels_T.repeat(lengths_T).tobytes(), [], 0
+    for texts, _, peak, starts, ends in snippets:
+        raw, start = b"".join(texts), len(b"".join(texts[:peak]))
+        own = levels[at : at + len(raw)]
+        lines.append(line(raw, own, start, start + len(texts[peak]), starts=starts, ends=ends))
+        at += len(raw)
+    return lines
+
+
+def _marks(text: Line) -> tuple[int, int, int, int, int]:
+    """Where what is hidden on wide screens ends, and what is hidden on narrow ones, the peak, and the whole."""
+    room = max(0, cells(text.text[text.start : text.stop]) - 8)
+    return _cut(text, FAR_CELLS - room), _cut(text, NEAR_CELLS - room), text.start, text.stop, len(text.text)
+
+
+def _paragraph(shown: Shown, peak: str, far: str, near: str, left: str, _unmarked: str, right: str) -> str:
+    name = ("", " class=b", " class=z", ' class="b z"')[shown.document_start + 2 * shown.document_end]
+    far, near = far and f"<span class=f>{far}</span>", near and f"<span class=n>{near}</span>"
+    return f"<p dir=auto{name}><span class=l>{far}{near}{left}</span>{peak}<span>{right}</span></p>"
+
+
+def _peak(shown: Shown, text: Line, top: float) -> str:
+    part, levels = text.text[text.start : text.stop], text.levels[text.start : text.stop]
+    step = max(levels or shares(shown.activations[shown.peak : shown.peak + 1], top))
+    name = f'"a{step} w"' if cells(part) > LONG_PEAK_CELLS else f"a{step}"
+    return f"<mark class={name} tabindex=0>{visible(part) or '<u class=z></u>'}</mark>"
 
 
 def _cut(text: Line, limit: int) -> int:
@@ -117,81 +167,9 @@ def _cut(text: Line, limit: int) -> int:
         at += 1
     if at < 8:
         return 0
-    space = re.compile(r"\s").search(text.text, at, min(at + 12, text.start))
+    space = _SPACE.search(text.text, at, min(at + 12, text.start))
     if space:
         return space.start()
     while at < text.start and extends(text.text, at):
         at += 1
     return at
-
-
-def _span(name: str, text: Line, start: int, stop: int) -> str:
-    return f"<span class={name}>{_shaded(text, start, stop)}</span>" if start < stop else ""
-
-
-# ---- characters to HTML -------------------------------------------------------------------------
-
-_RUN = re.compile(rb"(.)\1*", re.DOTALL)
-_SIGNS = {
-    "": r"\n *",
-    "t": r"\t",
-    "r": r"\r",
-    # Blank characters other than the space: no-break, thin, ideographic, Hangul fillers, blank Braille.
-    "s": r"[\u00a0\u115f\u1160\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0]",
-    # Characters without width: controls, marks of direction, joiners that join nothing, tags.
-    "z": r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f"
-    r"\ufeff\ufff9-\ufffb\U000e0001\U000e0020-\U000e007f]|(?<!\S)\u200d",
-    # What HTML cannot hold: NUL, and bytes that are no character.
-    "x": r"[\x00\udc80-\udcff]",
-}
-_SIGN = re.compile("|".join(f"(?P<{name or 'n'}>{pattern})" for name, pattern in _SIGNS.items()))
-_SPECIAL = re.compile(r"[^ -%'-;=?-~]")
-"""What is not written as it is."""
-_OPEN = [f"<i class=a{step}>" for step in range(LEVELS + 1)]
-_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
-
-
-def _shaded(text: Line, start: int, stop: int) -> str:
-    """Neighbours of one level share an element; level 0 is bare text."""
-    out = []
-    special = [found.start() for found in _SPECIAL.finditer(text.text, start, stop)] + [stop]
-    at = 0
-    for run in _RUN.finditer(text.levels, start, stop):
-        first, last = run.span()
-        step, part = text.levels[first], text.text[first:last]
-        if special[at] >= last:
-            out.append(f"{_OPEN[step]}{part}</i>" if step else part)
-            continue
-        while special[at] < last:
-            at += 1
-        if step and (sign := _SIGN.fullmatch(part)):
-            out.append(_sign(sign, step))
-        else:
-            out.append(f"{_OPEN[step]}{_visible(part)}</i>" if step else _visible(part))
-    return "".join(out)
-
-
-def _peak(text: Line, step: int) -> str:
-    part = text.text[text.start : text.stop]
-    step = max(text.levels[text.start : text.stop], default=step)
-    long = cells(part) > LONG_PEAK_CELLS
-    name = f'"a{step} w"' if long else f"a{step}"
-    return f"<mark class={name} tabindex=0>{_visible(part) or '<u class=z></u>'}</mark>"
-
-
-def _visible(part: str) -> str:
-    """Escaped text in which every character that cannot be seen carries a sign."""
-    out, at = [], 0
-    for sign in _SIGN.finditer(part):
-        out += [part[at : sign.start()].translate(_ESCAPES), _sign(sign)]
-        at = sign.end()
-    return "".join(out) + part[at:].translate(_ESCAPES)
-
-
-def _sign(found: re.Match[str], step: int = 0) -> str:
-    kind = str(found.lastgroup)
-    inner = f"\\x{ord(found[0]) & 0xFF:02X}" if kind == "x" else found[0].translate(_ESCAPES)
-    names = ([] if kind == "n" else [kind]) + ([f"a{step}"] if step else [])
-    if not names:
-        return f"<u>{inner}</u>"
-    return f'<u class="{" ".join(names)}">{inner}</u>' if len(names) > 1 else f"<u class={names[0]}>{inner}</u>"

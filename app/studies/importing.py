@@ -183,15 +183,15 @@ def letters_of(run: Run, rows: NDArray[np.intp], design: Design) -> list[str]:
 def shown(run: Run, snippet: Snippet, top: float, reach: int) -> Shown:
     """A snippet as raters see it, its activations as shares of `top`."""
     first, last = max(0, snippet.peak - reach), min(len(snippet.tokens_W), snippet.peak + reach + 1)
-    tokens = snippet.tokens_W[first:last].tolist()
-    activations = (snippet.activations_W[first:last] / np.float32(top)).tolist()
-    kept: Sequence[int] = range(len(tokens))
+    tokens, peak = snippet.tokens_W[first:last].tolist(), snippet.peak - first
+    activations_W = snippet.activations_W[first:last] / np.float32(top)
     if not run.specials.isdisjoint(tokens):
-        kept = [at for at in kept if tokens[at] not in run.specials]
+        kept = [at for at, token in enumerate(tokens) if token not in run.specials]
+        tokens, activations_W, peak = [tokens[at] for at in kept], activations_W[kept], kept.index(peak)
     return Shown(
-        texts=run.texts([tokens[at] for at in kept]),
-        activations=[activations[at] for at in kept],
-        peak=kept.index(snippet.peak - first),
+        texts=run.texts(tokens),
+        activations=activations_W,
+        peak=peak,
         document_start=snippet.document_start and first == 0,
         document_end=snippet.document_end and last == len(snippet.tokens_W),
     )

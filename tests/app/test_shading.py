@@ -1,15 +1,17 @@
 """What a rater sees is the source text, shaded by share of the maximum and by nothing else."""
 
+import hashlib
 import itertools
 import math
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.rating.shading import Shown, pad, paragraph, render_item, shares
+from app.rating.shading import Shown, pad, paragraphs, render_item, shares
 from tests.texts import CODE, ODD, PROSE
 
 
@@ -39,6 +41,10 @@ class Reader(HTMLParser):
 
 def shown(texts: list[bytes], activations: list[float], peak: int = 0, start: bool = True, end: bool = True) -> Shown:
     return Shown(texts, activations, peak, start, end)
+
+
+def paragraph(snippet: Shown, top: float, tokens: int = 64) -> str:
+    return paragraphs([snippet], top, tokens)[0]
 
 
 def read(snippet: Shown, top: float | None = None, tokens: int = 4000) -> Reader:
@@ -232,3 +238,24 @@ def test_a_peak_that_is_half_a_character_is_shown_as_bytes() -> None:
     assert "<mark class=a15 tabindex=0><u class=x>\\x8D</u><u class=x>\\xAE</u></mark>" in first
     last = paragraph(shown([b"before ", b"\xe6\xbc"], [0, 1], 1, False, False), 1.0)
     assert "<mark class=a15 tabindex=0><u class=x>\\xE6</u><u class=x>\\xBC</u></mark>" in last
+
+
+def odd_items() -> Iterator[list[Shown]]:
+    """Everything odd, in tokens that cut characters, dense and sparse, with and without the edges of a document."""
+    for size in (1, 2, 3, 5, 9):
+        snippets = []
+        for number, text in enumerate((*ODD, *CODE, *PROSE[:10], "".join(ODD) * 3, "\0\u200d" + "=" * 30 + "\n   \n")):
+            texts = [*split(text, [size, 1 + number % 4, 2]), b"\xe6\xbc", b"", b"\xff"]
+            activations = [(at * 7 + number) % 11 - 5 + at % 3 / 4 for at in range(len(texts))]
+            activations[number % len(texts)] = (math.nan, math.inf, -1.0, 6.0)[number % 4]
+            snippets.append(shown(texts, activations, (number * 13) % len(texts), number % 2 == 0, number % 3 == 0))
+        yield snippets
+
+
+def test_the_bytes_of_an_item_never_change() -> None:
+    """Their digests are sealed: what was rendered once must be rendered so again."""
+    whole = hashlib.sha256()
+    for snippets in odd_items():
+        for tokens, wide in ((64, 128), (8, 12), (20, 400)):
+            whole.update(b"".join(render_item(snippets, tokens, wide)))
+    assert whole.hexdigest() == "fc64a4b1698dc5fa6c30640ae956ff48b94c29ffe6fcf7470fd1c97c61c7817c"
