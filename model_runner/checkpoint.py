@@ -15,6 +15,7 @@ from model_runner.config import ModelConfig, config_from
 from model_runner.errors import RunnerError
 from model_runner.files import file_digest, make_folder, read_json, write_atomically, write_json
 from model_runner.model import Transformer
+from model_runner.record import Unfit, record_of
 from model_runner.subject import About
 from model_runner.weights import refuse_broken, refuse_misfit
 
@@ -150,11 +151,7 @@ def _read_format(file: Path) -> dict[str, Any]:
 
 
 def _read_record(file: Path) -> TrainRecord:
-    values = _read_format(file)
-    fields = {one.name: one for one in dataclasses.fields(TrainRecord)}
-    # A checkpoint may be older than a field that has a default.
-    needed = {name for name, one in fields.items() if one.default is one.default_factory is dataclasses.MISSING}
-    wrong = (needed - values.keys()) | (values.keys() - fields.keys())
-    if wrong:
-        raise RunnerError(f"{file} lacks or does not know {', '.join(sorted(wrong))}. Train again.")
-    return TrainRecord(**values)
+    try:
+        return record_of(TrainRecord, _read_format(file))
+    except Unfit as error:
+        raise RunnerError(f"{file} {error}. Restore it from a copy, or train again.") from error

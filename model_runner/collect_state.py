@@ -9,7 +9,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from model_runner.errors import RunnerError
 from model_runner.exact_sum import ExactSum
 from model_runner.group import Group
 from model_runner.ranks import Ranks
+from model_runner.record import Unfit, record_in
 from model_runner.resume import refuse_change
 from model_runner.spread import Spread
 from model_runner.top import COLUMNS, EMPTY, Candidates, TopLists
@@ -135,21 +136,30 @@ def load_state(path: Path, settings: Mapping[str, Any], groups: Sequence[Group])
         return 0
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            about = json.loads(stored["about"].tobytes())
+            about = record_in(_About, stored["about"].tobytes())
             _refuse_change(path, about, settings)
             for number, group in enumerate(groups):
                 _restore_group(group, {name: stored[f"{number}/{name}"] for name, _ in _group_arrays(group)})
-    except (zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError, OSError, Unfit) as error:
         raise RunnerError(
             f"{path} is damaged ({error}). Delete it to collect from the beginning, or restore it from a copy."
         ) from error
-    return int(about["next_block"])
+    return about.next_block
 
 
-def _refuse_change(path: Path, about: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    if about["format"] != STATE_FORMAT:
-        raise RunnerError(f"{path} has format {about['format']}, and this program knows {STATE_FORMAT}. Delete it.")
-    refuse_change(about["settings"], dict(settings), path.parent)
+@dataclass(frozen=True, kw_only=True)
+class _About:
+    """What a state says of itself."""
+
+    format: int
+    settings: dict[str, Any]
+    next_block: int
+
+
+def _refuse_change(path: Path, about: _About, settings: Mapping[str, Any]) -> None:
+    if about.format != STATE_FORMAT:
+        raise RunnerError(f"{path} has format {about.format}, and this program knows {STATE_FORMAT}. Delete it.")
+    refuse_change(about.settings, dict(settings), path.parent)
 
 
 def _restore_group(group: Group, arrays: Mapping[str, NDArray[Any]]) -> None:

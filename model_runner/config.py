@@ -1,6 +1,5 @@
 """The shape of a model and how it is trained, read from a TOML file and kept beside the weights."""
 
-import dataclasses
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 from model_runner.errors import RunnerError
+from model_runner.record import Unfit, record_of
 
 MLPName = Literal["gelu", "solu", "solu_ln", "gelu_ln", "exp_ln"]
 MLP_NAMES: tuple[str, ...] = get_args(MLPName)
@@ -157,27 +157,8 @@ def read_config(file: Path, model: Mapping[str, Any], train: Mapping[str, Any]) 
 
 
 def config_from(kind: type[Config], values: Mapping[str, Any], source: str) -> Config:
-    """A config from a table of values; `source` is named in the RunnerError for a wrong name or type."""
-    fields = {field.name: field for field in dataclasses.fields(kind)}
-    for name, value in values.items():
-        if name not in fields:
-            raise RunnerError(f"{source} sets {name!r}, which is not one of {', '.join(fields)}.")
-        wanted = fields[name].type
-        if not _fits(value, wanted):
-            raise RunnerError(f"{source} sets {name} to {value!r}, which is not of type {_type_name(wanted)}.")
-    for name, field in fields.items():
-        if field.default is dataclasses.MISSING and name not in values:
-            raise RunnerError(f"{source} does not say {name}.")
-    return kind(**values)
-
-
-def _fits(value: object, wanted: Any) -> bool:
-    if wanted is bool or isinstance(value, bool):
-        return wanted is bool and isinstance(value, bool)
-    if wanted is float:
-        return isinstance(value, int | float)
-    return isinstance(value, int if wanted is int else str)
-
-
-def _type_name(wanted: Any) -> str:
-    return wanted.__name__ if isinstance(wanted, type) else "str"
+    """A config from a table of values; `source` is named in the RunnerError for a wrong name, type or value."""
+    try:
+        return record_of(kind, values)
+    except Unfit as error:
+        raise RunnerError(f"{source} {error}.") from error

@@ -16,6 +16,7 @@ from model_runner.document_losses import DOCUMENT_LOSS, document_losses, first_d
 from model_runner.errors import RunnerError
 from model_runner.files import read_json, write_atomically, write_json
 from model_runner.ratio import Ratio, ratio
+from model_runner.record import Unfit, record_of
 from model_runner.words import counted
 
 FORMAT = 1
@@ -119,9 +120,12 @@ def load_evaluation(folder: Path, checkpoint_digest: str) -> tuple[Evaluation, N
         raise RunnerError(f"{folder} is not evaluated yet. {_command(folder)}")
     values = read_json(folder / EVALUATION)
     again = _command(folder)
-    if values.get("format") != FORMAT or values.keys() != {field.name for field in dataclasses.fields(Evaluation)}:
+    if values.get("format") != FORMAT:
         raise RunnerError(f"{folder / EVALUATION} is not of format {FORMAT}, the one this version reads. {again}")
-    evaluation = Evaluation(**values)
+    try:
+        evaluation = record_of(Evaluation, values)
+    except Unfit as error:
+        raise RunnerError(f"{folder / EVALUATION} {error}. {again}") from error
     if evaluation.checkpoint_digest != checkpoint_digest:
         raise RunnerError(f"{folder / EVALUATION} is of other weights than lie beside it. {again}")
     rows = _read_rows(folder / DOCUMENTS, again)

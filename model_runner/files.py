@@ -55,7 +55,7 @@ def read_json(file: Path) -> dict[str, Any]:
         raise RunnerError(
             f"{file} could not be read: {error.strerror}. Restore it from a copy or make it again."
         ) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RunnerError(f"{file} is damaged: {error}. Restore it from a copy or make it again.") from error
     if not isinstance(value, dict):
         raise RunnerError(f"{file} does not hold a JSON object. Restore it from a copy or make it again.")

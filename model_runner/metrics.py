@@ -7,6 +7,7 @@ from pathlib import Path
 
 from model_runner.errors import RunnerError
 from model_runner.files import write_atomically
+from model_runner.record import Unfit, record_in
 
 METRICS = "metrics.jsonl"
 
@@ -77,8 +78,8 @@ def forget_metrics_after(folder: Path, step: int) -> None:
 
 def _metrics_of(line: bytes, number: int, folder: Path) -> Metrics:
     try:
-        return Metrics(**json.loads(line))
-    except (ValueError, TypeError) as error:
+        return record_in(Metrics, line)
+    except Unfit as error:
         raise RunnerError(
-            f"Line {number} of {folder / METRICS} is damaged: {error}. Restore it from a copy."
+            f"Line {number} of {folder / METRICS} is damaged: it {error}. Restore it from a copy."
         ) from error

@@ -2,10 +2,11 @@
 
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import safetensors.torch
 import torch
+from pydantic import Field
 from torch import Tensor
 
 from model_runner.checkpoint import load_weights, read_tensors
@@ -13,12 +14,11 @@ from model_runner.config import ModelConfig, TrainConfig
 from model_runner.errors import RunnerError
 from model_runner.files import file_digest, read_json, write_atomically, write_json
 from model_runner.model import Transformer
+from model_runner.record import Unfit, record_of
 
 STATE = "resume.json"
 MOMENTS = ("exp_avg", "exp_avg_sq")
 """AdamW's own names for the two running means it keeps of each parameter."""
-
-KEYS = {"step", "seconds", "file", "digest", "identity", "computed_on"}
 
 Identity = dict[str, Any]
 """All that decides the outcome of a training: configs and digests. It may not change on the way."""
@@ -44,6 +44,17 @@ class Reached:
     """Each machine with the first step done on it, under `from_step`."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class State(Reached):
+    """What resume.json says."""
+
+    file: Annotated[str, Field(pattern=r"^resume-\d+\.safetensors$")]
+    """Weights and moments, beside it."""
+    digest: str
+    """SHA-256 of that file."""
+    identity: Identity
+
+
 def save_state(
     folder: Path, model: Transformer, optimizer: torch.optim.AdamW, done: Reached, identity: Identity
 ) -> None:
@@ -53,8 +64,8 @@ def save_state(
     """
     file = folder / f"resume-{done.step}.safetensors"
     write_atomically(file, safetensors.torch.save(_tensors(model, optimizer)))
-    state = {**asdict(done), "file": file.name, "digest": file_digest(file)}
-    write_json(folder / STATE, {**state, "identity": identity})
+    state = State(**vars(done), file=file.name, digest=file_digest(file), identity=identity)
+    write_json(folder / STATE, asdict(state))
     for earlier in set(folder.glob("resume-*.safetensors*")) - {file}:
         earlier.unlink()
 
@@ -66,15 +77,20 @@ def load_state(folder: Path, model: Transformer, optimizer: torch.optim.AdamW, i
     """
     if not (folder / STATE).is_file():
         return None
-    state = read_json(folder / STATE)
-    if {*state, "computed_on"} != KEYS or type(state["step"]) is not int or not isinstance(state["identity"], dict):
-        raise RunnerError(f"{folder / STATE} is damaged. Restore it from a copy, or delete it to start again.")
-    refuse_change({**DEFAULTS, **state["identity"]}, identity, folder)
-    file = folder / state["file"]
-    if file_digest(file) != state["digest"]:
+    state = _read_state(folder / STATE)
+    refuse_change({**DEFAULTS, **state.identity}, identity, folder)
+    file = folder / state.file
+    if file_digest(file) != state.digest:
         raise RunnerError(f"{file} is damaged. Restore it from a copy, or delete {folder / STATE} to start again.")
-    _put(read_tensors(file), model, optimizer, state["step"], file)
-    return Reached(state["step"], state["seconds"], tuple(state.get("computed_on", ())))
+    _put(read_tensors(file), model, optimizer, state.step, file)
+    return Reached(state.step, state.seconds, state.computed_on)
+
+
+def _read_state(file: Path) -> State:
+    try:
+        return record_of(State, read_json(file))
+    except Unfit as error:
+        raise RunnerError(f"{file} {error}. Restore it from a copy, or delete it to start again.") from error
 
 
 def going_on(done: Reached, now: Machine) -> tuple[Reached, str]:

@@ -1,6 +1,6 @@
 """The run folder: what excites each unit of one model over one corpus. This file opens and reads it.
 
-NumPy and json only, so that the web application can import it. Everything is memory-mapped: opening costs
+No torch, so that the web application can import it. Everything is memory-mapped: opening costs
 a few headers, one neuron costs microseconds. Format 1:
 
 run.json                    what was collected (run_info.py), and the shape, type and digest of every array

@@ -1,14 +1,15 @@
 """What run.json says about a collection, and which collections one study can compare.
 
-json only, so that the web application can import it.
+No torch, so that the web application can import it.
 """
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from model_runner.record import Unfit, object_in, record_of
 from model_runner.run_error import RunFolderError
 
 FORMAT = 1
@@ -69,10 +70,22 @@ class RunInfo:
     """SHA-256 over everything else in run.json, the digests of the arrays included."""
 
 
+@dataclass(frozen=True)
+class Described:
+    """What run.json says of one array."""
+
+    dtype: str | list[tuple[str, str]]
+    """NumPy's description: of a table, the name and type of each column."""
+    shape: list[int]
+    sha256: str
+    """Of its file."""
+
+
 def read_info(folder: Path) -> tuple[RunInfo, dict[str, dict[str, Any]]]:
     """What run.json says of the run, and of each of its arrays.
 
-    Raises RunFolderError where the folder is not finished, has an unknown format, or the file is damaged.
+    Raises RunFolderError where the folder is not finished, has an unknown format, or the file is damaged: a
+    field missing, unknown or of another type.
     """
     raw = _read_json(folder)
     if raw.get("format") != FORMAT:
@@ -80,17 +93,17 @@ def read_info(folder: Path) -> tuple[RunInfo, dict[str, dict[str, Any]]]:
             f"{folder} has run folder format {raw.get('format')!r}, and this program reads format {FORMAT}. "
             "Collect it again, or use the program's version that wrote it."
         )
-    described = raw.pop("arrays", None)
-    info = _info(folder, raw)
-    if not isinstance(described, dict):
-        raise RunFolderError(f'{folder / INFO_NAME} has no table "arrays". Collect the run again.')
-    return info, described
+    described = _described(folder, raw.pop("arrays", None))
+    try:
+        return record_of(RunInfo, raw), described
+    except Unfit as error:
+        raise RunFolderError(f"{folder / INFO_NAME} {error}. Collect the run again.") from None
 
 
 def _read_json(folder: Path) -> dict[str, Any]:
     path = folder / INFO_NAME
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        return object_in(path.read_bytes())
     except FileNotFoundError:
         raise RunFolderError(
             f"{folder} has no {INFO_NAME}, so its collection is not finished. Run the same collect command "
@@ -98,20 +111,14 @@ def _read_json(folder: Path) -> dict[str, Any]:
         ) from None
     except (ValueError, OSError) as error:
         raise RunFolderError(f"{path} cannot be read: {error}. Collect the run again.") from None
-    if not isinstance(raw, dict):
-        raise RunFolderError(f"{path} is not a JSON object. Collect the run again.")
-    return raw
 
 
-def _info(folder: Path, raw: dict[str, Any]) -> RunInfo:
-    known = {field.name for field in fields(RunInfo)}
-    for what, names in (("does not know", set(raw) - known), ("misses", known - set(raw))):
-        if names:
-            raise RunFolderError(f"In {folder / INFO_NAME}, this program {what} {', '.join(sorted(names))}.")
-    if raw["activation_point"] not in ("before_norm", "only"):
-        point = raw["activation_point"]
-        raise RunFolderError(f"{folder} was read at the activation point {point!r}, which this program does not know.")
-    return RunInfo(**raw)
+def _described(folder: Path, described: Any) -> dict[str, dict[str, Any]]:
+    try:
+        arrays = record_of(dict[str, Described], described)
+    except Unfit as error:
+        raise RunFolderError(f"In {folder / INFO_NAME}, the table of arrays {error}. Collect the run again.") from None
+    return {name: asdict(array) for name, array in arrays.items()}
 
 
 MUST_AGREE: Mapping[str, str] = {

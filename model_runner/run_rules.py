@@ -1,6 +1,6 @@
 """The rules of a run folder: for each unit the simplest rule for its peaks, as a rule rater found it. Reads them.
 
-json only. They lie in one file of their own, because they say something about a run and are not of it:
+They lie in one file of their own, because they say something about a run and are not of it:
 a study has sealed the run's digest, and a rule rater that comes later must not change it. The file names the
 digest of the run it is about and ends with its own. Format 1.
 """
@@ -8,17 +8,17 @@ digest of the run it is about and ends with its own. Format 1.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from model_runner.record import Unfit, object_in, record_of
 from model_runner.run_error import RunFolderError
 
 FORMAT = 1
 RULES_NAME = "rules.json"
 RuleVerdict = Literal["INTERPRETABLE", "NOT_INTERPRETABLE"]
 RuleKind = Literal["token", "tokens", "pattern", "script", "previous", "place", "joined", "none"]
-VERDICTS = ("INTERPRETABLE", "NOT_INTERPRETABLE")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,27 +102,18 @@ def as_json(rules: RunRules) -> dict[str, Any]:
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        return object_in(path.read_bytes())
     except FileNotFoundError:
         return None
     except (ValueError, OSError) as error:
         raise RunFolderError(
             f"{path} cannot be read: {error}. Delete it and run `glance-runner rules` again."
         ) from None
-    if not isinstance(raw, dict):
-        raise RunFolderError(f"{path} is not a JSON object. Delete it and run `glance-runner rules` again.")
-    return raw
 
 
 def _rules(path: Path, raw: dict[str, Any], remedy: str) -> RunRules:
-    """The record, with no field too few or too many."""
+    """The record, with no field too few or too many, or of another type."""
     try:
-        units = [UnitRule(**unit) for unit in raw["units"]]
-        rules = RunRules(**{**raw, "units": units})
-    except (KeyError, TypeError) as error:
-        raise RunFolderError(f"{path} lacks a field or has one too many ({error}). {remedy}") from None
-    if missing := {field.name for field in fields(RunRules)} - set(raw):
-        raise RunFolderError(f"{path} lacks {', '.join(sorted(missing))}. {remedy}")
-    if strange := {unit.verdict for unit in units} - set(VERDICTS):
-        raise RunFolderError(f"{path} holds the verdict {strange.pop()!r}. {remedy}")
-    return rules
+        return record_of(RunRules, raw)
+    except Unfit as error:
+        raise RunFolderError(f"{path} {error}. {remedy}") from None

@@ -3,11 +3,15 @@
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from model_runner.errors import RunnerError
+from model_runner.record import Unfit, object_in, record_of
 
 FORMAT = 1
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 SPLITS = ("train", "collect", "heldout", "practice", "check")
 
 
@@ -49,7 +53,7 @@ class CorpusInfo:
     """Tokens by split and part."""
     duplicates: dict[str, float]
     """The near-duplicate search's settings."""
-    files: dict[str, str] = field(default_factory=dict)
+    files: dict[str, Digest] = field(default_factory=dict)
     """SHA-256 of each file; a corpus may be older than this field."""
     format: int = FORMAT
 
@@ -66,7 +70,8 @@ def write_info(path: Path, info: CorpusInfo) -> None:
 def read_info(path: Path) -> CorpusInfo:
     """Read corpus.json.
 
-    Raises RunnerError when it is missing, is not JSON, or has a format that this version does not know.
+    Raises RunnerError when it is missing, is not JSON, has a format that this version does not know, or a field is
+    missing, unknown or of another type.
     """
     fields = _read_json(path)
     found = fields.get("format")
@@ -76,24 +81,18 @@ def read_info(path: Path) -> CorpusInfo:
             "Build the corpus again, or use the version of glance that wrote it."
         )
     try:
-        sources = tuple(Source(**{**source, "parts": tuple(source["parts"])}) for source in fields.pop("sources"))
-        return CorpusInfo(**{**fields, "parts": tuple(fields["parts"]), "sources": sources})
-    except (KeyError, TypeError) as error:
-        raise RunnerError(f"{path} lacks a field or has one too many ({error}). Build the corpus again.") from error
+        return record_of(CorpusInfo, fields)
+    except Unfit as error:
+        raise RunnerError(f"{path} {error}. Build the corpus again.") from error
 
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
+        return object_in(path.read_bytes())
     except FileNotFoundError as error:
         raise RunnerError(
             f"{path.parent} is not a finished corpus: it has no {path.name}. "
             "Build one with `glance-runner corpus --out FOLDER`."
         ) from error
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise RunnerError(f"{path} is not valid JSON ({error}). Build the corpus again.") from error
-    if not isinstance(fields, dict):
-        raise RunnerError(
-            f"{path} holds a {type(fields).__name__} where an object is expected. Build the corpus again."
-        )
-    return fields
+    except (ValueError, OSError) as error:
+        raise RunnerError(f"{path} cannot be read: {error}. Build the corpus again.") from error

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from model_runner.errors import RunnerError
 from model_runner.files import file_digest, read_json, write_json
+from model_runner.record import Unfit, record_of
 
 FORMAT = 1
 FOREIGN = "foreign.json"
@@ -63,10 +64,12 @@ def read_record(folder: Path) -> ForeignRecord:
     Raises RunnerError when they are gone or have changed, and for another format.
     """
     values = read_json(folder / FOREIGN)
-    names = {field.name for field in dataclasses.fields(ForeignRecord)}
-    if values.get("format") != FORMAT or values.keys() != names:
+    if values.get("format") != FORMAT:
         raise RunnerError(f"{folder / FOREIGN} is not of format {FORMAT}, the one this version reads. Import again.")
-    record = ForeignRecord(**values)
+    try:
+        record = record_of(ForeignRecord, values)
+    except Unfit as error:
+        raise RunnerError(f"{folder / FOREIGN} {error}. Import again.") from error
     for name, digest in record.weights.items():
         path = Path(record.folder, name)
         if not path.is_file():

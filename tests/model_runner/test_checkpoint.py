@@ -79,14 +79,14 @@ def write(file: str, content: str) -> Callable[[Path], None]:
         (remove("config.json"), "config.json could not be read"),
         (write("config.json", "{"), "config.json is damaged"),
         (write("config.json", "[]"), "does not hold a JSON object"),
-        (write("train.json", '{"format": 1}'), "lacks or does not know"),
+        (write("train.json", '{"format": 1}'), "train.json does not say step"),
         (change("config.json", format=99), "config.json is not of format 1"),
         (change("train.json", format=99), "train.json is not of format 1"),
-        (change("train.json", mood="good"), "does not know mood"),
+        (change("train.json", mood="good"), "says mood, which this program does not know"),
         (change("config.json", layers=3), "does not fit its config"),
         (change("config.json", width=32), "does not fit its config"),
         (change("config.json", mlp="gelu"), "does not fit its config"),
-        (change("config.json", colour="red"), "'colour', which is not one of"),
+        (change("config.json", colour="red"), "says colour, which this program does not know"),
     ],
 )
 def test_damage_is_a_sentence(folder: Path, damage: Callable[[Path], None], said: str) -> None:

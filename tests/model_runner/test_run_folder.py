@@ -100,11 +100,14 @@ def _edit(folder: Path, **changes: Any) -> None:
     [
         ({"format": 2}, "format 2, and this program reads format 1"),
         ({"format": "1"}, "format '1'"),
-        ({"surprise": 1}, "does not know surprise"),
-        ({"activation_point": "after_norm"}, "'after_norm', which this program does not know"),
+        ({"surprise": 1}, "says surprise, which this program does not know"),
+        (
+            {"activation_point": "after_norm"},
+            "is 'after_norm', which should be 'before_norm' or 'only'",
+        ),
         ({"sections": ["top", "negative"]}, "does not describe negative"),
         ({"sections": []}, "holds top.activations, top.offsets, top.snippets, top.tokens, which"),
-        ({"arrays": []}, 'no table "arrays"'),
+        ({"arrays": []}, "the table of arrays is no such record"),
     ],
 )
 def test_what_is_unknown_is_refused(folder: Path, changes: dict[str, Any], said: str) -> None:

@@ -292,10 +292,14 @@ STATE = '{"step": 1, "seconds": 1, "file": "x", "digest": "x", "identity": {}}'
 @pytest.mark.parametrize(
     ("file", "content", "said"),
     [
-        ("resume.json", "{}", r"resume\.json is damaged"),
+        ("resume.json", "{}", r"resume\.json does not say"),
         ("resume.json", "{", r"resume\.json is damaged"),
-        ("resume.json", STATE.replace("1", '"x"', 1), r"resume\.json is damaged"),
-        ("resume.json", STATE.replace("{}", "3"), r"resume\.json is damaged"),
+        ("resume.json", STATE.replace("1", '"x"', 1), r"says that step is 'x', which should be a valid integer"),
+        (
+            "resume.json",
+            STATE.replace('"x"', '"resume-4.safetensors"', 1).replace("{}", "3"),
+            r"says that identity is 3",
+        ),
         ("metrics.jsonl", "", r"does not hold the 4 steps that were done"),
         ("metrics.jsonl", "{}\n", r"Line 1 of .*metrics\.jsonl is damaged"),
     ],
