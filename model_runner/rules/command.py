@@ -7,7 +7,7 @@ from pathlib import Path
 
 from model_runner.corpus.store import open_corpus
 from model_runner.errors import RunnerError
-from model_runner.rules.writing import RuleSettings, finished, write_rules
+from model_runner.rules.writing import RuleSettings, finished, insist_on_same, write_rules
 from model_runner.run_error import RunFolderError
 from model_runner.run_folder import Run, open_run
 from model_runner.run_rules import RULES_NAME, RunRules
@@ -15,12 +15,17 @@ from model_runner.words import counted
 
 
 def run(options: argparse.Namespace) -> None:
-    """Find the rules of every run that was named, and say what came of it. Rules that are there already are kept."""
-    settings = RuleSettings()
-    for folder in options.run:
-        opened = _open(folder)
+    """Find the rules of every run that was named, and say what came of it. Rules that are there already are kept.
+
+    Raises RunnerError, before the first run is looked at, where one was collected over another corpus.
+    """
+    settings, corpus = RuleSettings(), open_corpus(options.corpus)
+    runs = [_open(folder) for folder in options.run]
+    for opened in runs:
+        insist_on_same(opened, corpus)
+    for opened in runs:
         rules = None if options.again else _kept(opened, settings)
-        _say(opened, rules or write_rules(opened, open_corpus(options.corpus), settings))
+        _say(opened, rules or write_rules(opened, corpus, settings))
 
 
 def _open(folder: Path) -> Run:

@@ -38,7 +38,7 @@ def write_rules(run: Run, corpus: Corpus, settings: RuleSettings) -> RunRules:
 
     Raises RunnerError where the corpus is not the run's.
     """
-    _insist_on_same(run, corpus)
+    insist_on_same(run, corpus)
     rules = RunRules(run_digest=run.info.digest, settings=asdict(settings), units=list(_judged(run, corpus, settings)))
     rules = replace(rules, digest=rules_digest(as_json(rules)))
     write_json(run.folder / RULES_NAME, as_json(rules))
@@ -69,7 +69,8 @@ def _judged(run: Run, corpus: Corpus, settings: RuleSettings) -> Iterator[UnitRu
             bar.advance()
 
 
-def _insist_on_same(run: Run, corpus: Corpus) -> None:
+def insist_on_same(run: Run, corpus: Corpus) -> None:
+    """Raise RunnerError where the run was collected over another corpus, or has no peaks."""
     if run.info.corpus_digest != corpus.info.digest:
         raise RunnerError(
             f"{run.folder} was collected over the corpus {run.info.corpus_digest[:12]}, and {corpus.folder} is "

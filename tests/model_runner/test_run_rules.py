@@ -13,6 +13,7 @@ from model_runner.rules.grammar import parse
 from model_runner.run_error import RunFolderError
 from model_runner.run_folder import Run, open_run
 from model_runner.run_rules import RULES_NAME, RunRules, rules_digest
+from tests.corpora import make_corpus
 from tests.planted import at_random, fires_where, mixed_corpus, planted_run
 from tests.runs import make_run
 
@@ -86,6 +87,16 @@ def test_another_corpus_is_refused(tmp_path: Path, corpus: Corpus, capsys: pytes
     assert main(["rules", "--run", str(run.folder), "--corpus", str(corpus.folder)]) == 2
     assert "Give the corpus that the run was collected over." in capsys.readouterr().err
     assert not (run.folder / RULES_NAME).exists()
+
+
+def test_another_corpus_is_refused_where_rules_are_there_already(
+    found: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = make_corpus(tmp_path / "other", ["one text", "and another one"])
+    assert main(["rules", "--run", str(found.folder), "--corpus", str(other.folder)]) == 2
+    said = capsys.readouterr()
+    assert f"was collected over the corpus {found.info.corpus_digest[:12]}" in said.err
+    assert said.out == ""
 
 
 def _changed(raw: dict[str, Any], **changes: Any) -> dict[str, Any]:
