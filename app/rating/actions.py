@@ -64,12 +64,13 @@ def submit(
     if repeated or assignment.state in GIVEN_STATES:
         return _same(repeated or versions[-1], assignment, verdict, text)
     require_rating(rater, state)
-    late, surplus = _late_and_surplus(session, rater, assignment, at)
+    in_time = _in_time(assignment, at)
+    late, surplus = (False, False) if in_time else _late_and_surplus(session, rater, assignment, at)
     sitting = seen(session, settings, rater, at)
     change(session, assignment.id, state=AssignmentState.SURPLUS if surplus else AssignmentState.RATED, draft="")
     if sitting is not None:
         offer_break(session, sitting)
-        _take_next(session, settings, rater, sitting, at, restart_clock=True)
+        _take_next(session, settings, rater, sitting, at, restart_clock=True, wait=in_time)
     given = Version(
         assignment_id=assignment.id, version=len(versions) + 1, action=RatingAction.GIVEN, verdict=verdict,
         hypothesis=text, idempotency_key=idempotency_key, sitting_id=sitting.id if sitting else None, at=at,
@@ -204,18 +205,28 @@ def _same(stored: Version, assignment: Own, verdict: Verdict, hypothesis: str) -
     raise Conflict(ALREADY_GIVEN[stored.verdict])
 
 
+def _in_time(assignment: Own, at: datetime) -> bool:
+    return assignment.state is AssignmentState.HELD and assignment.leased_until - at > NEARLY_OVER
+
+
 def _late_and_surplus(session: Session, rater: Rater, assignment: Own, at: datetime) -> tuple[bool, bool]:
-    held = assignment.state is AssignmentState.HELD
-    if held and assignment.leased_until - at > NEARLY_OVER:
-        return False, False
+    """Of a verdict that may not be in time. Its item stays locked."""
     surplus = not place_is_left(session, rater, assignment.item_id, at)
+    held = assignment.state is AssignmentState.HELD
     return surplus or not held or lease_is_over(assignment.leased_until, at), surplus
 
 
 def _take_next(
-    session: Session, settings: Settings, rater: Rater, sitting: NewestSitting, at: datetime, *, restart_clock: bool
+    session: Session,
+    settings: Settings,
+    rater: Rater,
+    sitting: NewestSitting,
+    at: datetime,
+    *,
+    restart_clock: bool,
+    wait: bool = True,
 ) -> None:
-    if keep_in_hand(session, settings, rater, at, restart_clock=restart_clock):
+    if keep_in_hand(session, settings, rater, at, restart_clock=restart_clock, wait=wait):
         return
     if not (wants_more(count_done(session, rater), rater.share) and may_any_return(session, rater)):
         rater.finished_at = rater.finished_at or at

@@ -11,7 +11,16 @@ from app.models import Assignment, AssignmentState, Item, Placement, Rater, Stud
 from app.models.base import new_code
 from app.rating.assignment import lease_is_over, wants_more
 from app.rating.queries import day_is_full
-from app.rating.statements import DONE, FREE, FREE_ONWARD, RATER, filled_or_held, places_used
+from app.rating.statements import (
+    DONE,
+    FREE,
+    FREE_OF_SEAT,
+    FREE_OF_SEAT_ONWARD,
+    FREE_ONWARD,
+    RATER,
+    filled_or_held,
+    places_used,
+)
 from app.rating.terms import Terms
 from app.settings import Settings
 
@@ -61,17 +70,29 @@ MINE = select(Assignment.id).where(Assignment.rater_id == RATER, Assignment.item
 LAST_POSITION = select(func.max(Assignment.position)).where(Assignment.rater_id == RATER)
 
 
-def _next(free: Select[int], *, pass_over: bool) -> Select[int, int | None, int | None]:
-    """One that is not known to be full, locked; `pass_over`: nor is being claimed by somebody else just now."""
-    return (
+class Look(NamedTuple):
+    """A place to look for something to rate: an item that is not known to be full, to be locked."""
+
+    free: Select[int, int | None, int | None]
+    waits: bool
+    """For whoever is claiming it just now, to see whether they leave a place; else it is passed over."""
+
+
+def _look(free: Select[int], *, waits: bool = False) -> Look:
+    statement = (
         free.where(Item.id.not_in(bindparam("full", expanding=True)))
         .add_columns(MINE.correlate(Placement).scalar_subquery(), LAST_POSITION.scalar_subquery())
-        .with_for_update(of=Item, skip_locked=pass_over, key_share=True)
+        .with_for_update(of=Item, skip_locked=not waits, key_share=True)
     )
+    return Look(statement, waits)
 
 
-NEXT = (_next(FREE_ONWARD, pass_over=True), _next(FREE, pass_over=True), _next(FREE, pass_over=False))
-"""Where to look, one after the other."""
+DEALT = (_look(FREE_OF_SEAT_ONWARD), _look(FREE_OF_SEAT), _look(FREE_OF_SEAT, waits=True))
+"""Where to look first, one after the other: among what was dealt to the seat. Each place is dealt to one seat, so
+raters who keep to theirs never take a place that only another could fill, who has judged everything else.
+"""
+ANY = (_look(FREE_ONWARD), _look(FREE), _look(FREE, waits=True))
+"""Where to look when nothing of it is left."""
 
 
 def own(session: Session, rater: Rater, code: str) -> Own | None:
@@ -84,8 +105,13 @@ def change(session: Session, assignment_id: int, **values: AssignmentState | dat
     plain(session).execute(CHANGE, {"assignment": assignment_id, **values})
 
 
-def keep_in_hand(session: Session, settings: Settings, rater: Rater, at: datetime, *, restart_clock: bool) -> bool:
-    """Keep the rater's item to go on with: one that is held already, or a new one. False: there is nothing to give."""
+def keep_in_hand(
+    session: Session, settings: Settings, rater: Rater, at: datetime, *, restart_clock: bool, wait: bool = True
+) -> bool:
+    """Keep the rater's item to go on with: one that is held already, or a new one. False: there is nothing to give.
+
+    Without `wait`, because an item is locked already, one that somebody else is claiming just now is not given.
+    """
     rows = plain(session).execute(AT_WORK, {"rater": rater.id}).all()
     terms, done = rows[0][:2]
     for held in [Own(*row[2:]) for row in rows if row.id]:
@@ -94,9 +120,10 @@ def keep_in_hand(session: Session, settings: Settings, rater: Rater, at: datetim
             change(session, held.id, leased_until=at + settings.lease, shown_at=shown_at)
             return True
         change(session, held.id, state=AssignmentState.RELEASED)
+        wait = False
     if not wants_more(done, rater.share) or (Terms.of(terms).most_a_day and day_is_full(session, rater, at)):
         return False
-    return _claim(session, settings, rater, at)
+    return _claim(session, settings, rater, at, wait=wait)
 
 
 def place_is_left(session: Session, rater: Rater, item_id: int, at: datetime, *, wait: bool = True) -> bool:
@@ -110,8 +137,8 @@ def place_is_left(session: Session, rater: Rater, item_id: int, at: datetime, *,
     return capacity is not None and connection.execute(OTHERS, values).scalar_one() < capacity
 
 
-def _claim(session: Session, settings: Settings, rater: Rater, at: datetime) -> bool:
-    taken = _take_free_item(session, rater, at)
+def _claim(session: Session, settings: Settings, rater: Rater, at: datetime, *, wait: bool) -> bool:
+    taken = _take_free_item(session, rater, at, wait=wait)
     if taken is None:
         return False
     values = {
@@ -128,12 +155,16 @@ def _claim(session: Session, settings: Settings, rater: Rater, at: datetime) -> 
     return True
 
 
-def _take_free_item(session: Session, rater: Rater, at: datetime) -> Free | None:
-    """Lock the next free item in the seat's order, or else the first; one that nobody is claiming, or else any."""
+def _take_free_item(session: Session, rater: Rater, at: datetime, *, wait: bool) -> Free | None:
+    """Lock the next free item in the seat's order, or else the first: of what was dealt to the seat, or else of all."""
     full: list[int] = []
-    connection = plain(session)
-    for free in NEXT:
-        while row := connection.execute(free, {"rater": rater.id, "at": at, "full": full}).one_or_none():
+    connection, values = plain(session), {"rater": rater.id, "at": at}
+    for look in ANY if rater.share is None else DEALT + ANY:
+        if look.waits and not wait:
+            if connection.execute(FREE_OF_SEAT, values).first() is not None:
+                return None  # rather nothing now than what was dealt to somebody else
+            continue
+        while row := connection.execute(look.free, values | {"full": full}).one_or_none():
             taken = Free(*row)
             # The lock may have been granted after another claim was committed: only a look from behind it is sure.
             if connection.execute(HAS_A_PLACE, {"item": taken.item_id, "at": at}).scalar_one():

@@ -120,6 +120,9 @@ TAKEABLE = _takeable()
 FREE = TAKEABLE.where(places_used() < Item.capacity)
 FREE_ONWARD = FREE.where(Placement.position > func.coalesce(_where_they_are(), 0))
 """The next one from where they are: it passes over what they have had without looking at it, however much that is."""
+OF_SEAT = Placement.position <= select(Seat.share).where(Seat.rater_id == RATER).scalar_subquery()
+FREE_OF_SEAT, FREE_OF_SEAT_ONWARD = FREE.where(OF_SEAT), FREE_ONWARD.where(OF_SEAT)
+"""The same among the items that were dealt to the seat."""
 UNFILLED = TAKEABLE.where(places_filled() < Item.capacity)
 """It has not all its verdicts; it may be in other hands."""
 

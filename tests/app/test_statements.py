@@ -14,7 +14,7 @@ from app import clock
 from app.db import open_engine, transaction
 from app.main import create_app
 from app.raters.actions import invite
-from app.rating.statements import FREE, FREE_ONWARD
+from app.rating.statements import FREE, FREE_OF_SEAT, FREE_OF_SEAT_ONWARD, FREE_ONWARD
 from app.settings import Settings
 from tests.app.seated import join, seated_study
 
@@ -88,7 +88,7 @@ def test_a_page_takes_fewer_and_writes_nothing(browser: TestClient) -> None:
     assert all(statement.startswith("SELECT") for statement in said)
 
 
-@pytest.mark.parametrize("statement", [FREE, FREE_ONWARD])
+@pytest.mark.parametrize("statement", [FREE, FREE_ONWARD, FREE_OF_SEAT, FREE_OF_SEAT_ONWARD])
 def test_the_next_neuron_is_found_on_the_way_and_not_by_sorting_all(own_engine: Engine, statement: Select[int]) -> None:
     sent: list[tuple[str, Any]] = []
 
