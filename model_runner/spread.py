@@ -5,7 +5,8 @@ four equal parts, for either sign, and one bin around zero. A value's bin is rea
 edge belongs to the bin further from zero, and a value beyond the last octave to the last bin.
 """
 
-# Shape suffixes: F units, T tokens, H bins as counted (every quarter of every octave), B bins as kept.
+# Shape suffixes: F units, T tokens, H bins as counted (every quarter of every octave), B bins as kept,
+# U units that are counted together, N values.
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,14 +24,16 @@ SIDE = OCTAVES * PARTS
 MANTISSA_BITS, COUNTED = 21, 1024
 """Without its last 21 bits, a float32 is a sign, eight bits of exponent and two of mantissa: the quarter of
 an octave it lies in. That makes 1024 bins a sign, most of them empty, and counting quick."""
+TOGETHER = 256
+"""Units counted together on a processor: of so many, the counters that are not idle stay in its cache."""
 
 
 @dataclass
 class Spread:
     """Counts and sums so far."""
 
-    counts_HF: Tensor
-    """int64. Row COUNTED + q: positive values of quarter q; row q: negative ones."""
+    parts_HU: list[Tensor]
+    """int64 counts of some units each. Row COUNTED + q: positive values of quarter q; row q: negative ones."""
     sum_F: ExactSum
     """Of each context's sum, which is a float32."""
     squares_F: ExactSum
@@ -39,8 +42,9 @@ class Spread:
 
 
 def no_spread(units: int, device: torch.device) -> Spread:
+    counts_HF = torch.zeros(2 * COUNTED, units, dtype=torch.int64, device=device)
     return Spread(
-        counts_HF=torch.zeros(2 * COUNTED, units, dtype=torch.int64, device=device),
+        parts_HU=[part_HU.contiguous() for part_HU in _parts(counts_HF)],
         sum_F=no_sum(units),
         squares_F=no_sum(units),
         least_F=np.full(units, np.inf, np.float32),
@@ -50,9 +54,10 @@ def no_spread(units: int, device: torch.device) -> Spread:
 
 def count(spread: Spread, acts_TF: Tensor) -> None:
     """Add the float32 activations of some tokens to everything but the extremes."""
-    places_TF = _places(acts_TF)
-    ones = torch.ones((), dtype=torch.int64, device=places_TF.device).expand(places_TF.shape)
-    spread.counts_HF.scatter_add_(0, places_TF, ones)
+    for counts_HU, acts_TU in zip(spread.parts_HU, _parts(acts_TF), strict=True):
+        places_N = _places(acts_TU)
+        ones_N = torch.ones((), dtype=torch.int64, device=places_N.device).expand(places_N.shape)
+        counts_HU.view(-1).index_add_(0, places_N, ones_N)
     exact_sum.add(spread.sum_F, acts_TF.sum(dim=0).numpy(force=True))
     exact_sum.add(spread.squares_F, acts_TF.square().sum(dim=0).numpy(force=True))
 
@@ -65,15 +70,35 @@ def widen(spread: Spread, least_RF: NDArray[np.float32], greatest_RF: NDArray[np
 
 def merge(spread: Spread, other: Spread) -> None:
     """Add what was counted over other contexts: the same as if it had been counted here."""
-    spread.counts_HF += other.counts_HF
+    for mine_HU, theirs_HU in zip(spread.parts_HU, other.parts_HU, strict=True):
+        mine_HU += theirs_HU
     exact_sum.merge(spread.sum_F, other.sum_F)
     exact_sum.merge(spread.squares_F, other.squares_F)
     widen(spread, other.least_F[None], other.greatest_F[None])
 
 
-def _places(acts_TF: Tensor) -> Tensor:
-    """Rows of `counts_HF`. The arithmetic shift keeps the sign, so that negative values come before."""
-    return (acts_TF.contiguous().view(torch.int32) >> MANTISSA_BITS).add_(COUNTED).long()
+def counts(spread: Spread) -> Tensor:
+    """The counts (H, F) of all units."""
+    return torch.cat(spread.parts_HU, dim=1)
+
+
+def put_counts(spread: Spread, counts_HF: Tensor) -> None:
+    """The other way round."""
+    for mine_HU, part_HU in zip(spread.parts_HU, _parts(counts_HF.to(spread.parts_HU[0].device)), strict=True):
+        mine_HU.copy_(part_HU)
+
+
+def _parts(numbers_XF: Tensor) -> tuple[Tensor, ...]:
+    """Numbers of all units, in parts of those that are counted together. An accelerator counts all at once."""
+    together = TOGETHER if numbers_XF.device.type == "cpu" else numbers_XF.shape[1]
+    return torch.split(numbers_XF, together, dim=1)
+
+
+def _places(acts_TU: Tensor) -> Tensor:
+    """Where in flat counts (H, U) each value counts. The shift keeps the sign, so negative values come before."""
+    units = acts_TU.shape[1]
+    column_U = torch.arange(COUNTED * units, (COUNTED + 1) * units, dtype=torch.int32, device=acts_TU.device)
+    return column_U.add(acts_TU.view(torch.int32) >> MANTISSA_BITS, alpha=units).reshape(-1)
 
 
 def edges() -> NDArray[np.float32]:
@@ -88,8 +113,8 @@ def histogram(spread: Spread) -> NDArray[np.int64]:
     quarter_H = np.tile(np.arange(COUNTED), 2)
     beyond_zero_H = np.clip(quarter_H - (127 + LOWEST_OCTAVE) * PARTS + 1, 0, SIDE)
     bin_H = SIDE + np.repeat([-1, 1], COUNTED) * beyond_zero_H
-    counts_BF = np.zeros((2 * SIDE + 1, spread.counts_HF.shape[1]), np.int64)
-    np.add.at(counts_BF, bin_H, spread.counts_HF.numpy(force=True))
+    counts_BF = np.zeros((2 * SIDE + 1, len(spread.least_F)), np.int64)
+    np.add.at(counts_BF, bin_H, counts(spread).numpy(force=True))
     return np.ascontiguousarray(counts_BF.T)
 
 

@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_runner.spread import count, edges, histogram, moments, no_spread, widen
+from model_runner.spread import TOGETHER, count, counts, edges, histogram, moments, no_spread, put_counts, widen
 
 floats = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
@@ -21,6 +21,20 @@ def test_every_value_falls_in_exactly_one_bin_and_that_one_holds_it(values: list
         # On the side below zero the lower edge is outside and the upper one inside.
         wanted[np.searchsorted(bounds, value, side="right" if value >= 0 else "left") - 1] += 1
     assert counts.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("units", [TOGETHER - 1, TOGETHER, 2 * TOGETHER + 3])
+def test_a_unit_is_counted_alike_alone_and_among_many(units: int) -> None:
+    acts_TF = torch.from_numpy(np.random.default_rng(units).normal(0, 2, (50, units)).astype(np.float32))
+    many = no_spread(units, acts_TF.device)
+    count(many, acts_TF)
+    for unit in (0, TOGETHER - 2, units - 1):
+        alone = no_spread(1, acts_TF.device)
+        count(alone, acts_TF[:, unit : unit + 1])
+        np.testing.assert_array_equal(histogram(many)[unit], histogram(alone)[0])
+    stored = no_spread(units, acts_TF.device)
+    put_counts(stored, counts(many))
+    np.testing.assert_array_equal(histogram(stored), histogram(many))
 
 
 def test_edges_ascend_and_stand_at_quarters_of_octaves() -> None:
