@@ -18,7 +18,8 @@ CLOSED = "The study is closed, so nobody can be let in again. Open it again firs
 
 
 def reactivate(session: Session, study: Study, rater_code: str, *, actor: str) -> str | None:
-    """On the seat they left if it is free, or else on another: what they have judged is not offered again on any.
+    """On the seat they left if it is free, or else on another, whose share is theirs then: the shares of all seats add
+    up to all places. What they have judged is not offered again on any.
 
     Returns the token of a new link of their own where no way in is left to them; it can be shown only now.
     """
@@ -36,6 +37,8 @@ def reactivate(session: Session, study: Study, rater_code: str, *, actor: str) -
     check_room(session, study, invitation if has_a_way_in else None)
     seat = take_free_seat(session, study, rater.left_seat)
     seat.rater_id = rater.id
+    if rater.share is not None:
+        rater.share = seat.share
     rater.deactivated_at = rater.left_seat = None
     token = None if has_a_way_in else _new_link(session, rater)
     session.flush()

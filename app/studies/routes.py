@@ -3,6 +3,7 @@ from fastapi import APIRouter, Request, Response
 from app.db import ReadSession, WriteSession
 from app.params import AppSettings, Code
 from app.raters.leases import held_by_raters
+from app.raters.left_over import left_over
 from app.raters.own import own_place
 from app.raters.queries import rater_rows, sitting_rows
 from app.security import ReadingAdministrator, WritingAdministrator, find_administrator, find_rater
@@ -36,10 +37,12 @@ def study_page(
     request: Request, session: ReadSession, administrator: ReadingAdministrator, settings: AppSettings, code: Code
 ) -> Response:
     study = queries.find_study(session, code)
+    progress, raters = queries.progress(session, settings, study), rater_rows(session, study, administrator)
     return render(
         request, "studies/study.html", block="main",
-        administrator=administrator, study=study, progress=queries.progress(session, settings, study),
-        raters=rater_rows(session, study, administrator), sittings=sitting_rows(session, settings, study),
+        administrator=administrator, study=study, progress=progress, raters=raters,
+        left_over=left_over(raters, missing=progress.wanted - progress.done),
+        sittings=sitting_rows(session, settings, study),
         amendments=amendments(session, study), opened_early=len(opened_early(session, study)),
         place=own_place(session, study, administrator), held=held_by_raters(session, study),
     )  # fmt: skip

@@ -99,6 +99,45 @@ def test_on_another_seat_nothing_that_was_judged_is_shown_again(
     assert faults(session, time.now()) == []
 
 
+def test_on_another_seat_a_rater_has_its_share_so_that_the_shares_still_add_up(
+    session: Session, settings: Settings, time: Clock
+) -> None:
+    study = seated_study(session, items=9, seats=2)
+    large, small = session.scalars(select(Seat).order_by(Seat.number))
+    large.share, small.share = 5, 4
+    kim, nadia = join(session, study, "Kim"), join(session, study, "Nadia")
+    shut_out(session, study, nadia)
+    omar = join(session, study, "Omar")
+    shut_out(session, study, kim)
+    let_in(session, study, nadia)
+    assert (seat_of(session, nadia), nadia.share, omar.share) == (1, 5, 4)
+    for rater in (nadia, omar):
+        hand = Hand(session, settings, rater)
+        hand.begin()
+        while hand.page.state == "item":
+            hand.give()
+    assert len(session.scalars(select(Assignment).where(Assignment.state == "rated")).all()) == 9
+
+
+def test_the_page_of_a_study_says_when_nobody_is_asked_for_what_is_missing(
+    client: TestClient, session: Session, settings: Settings
+) -> None:
+    study = make_study(session, settings)
+    sign_in(client, session)
+    address, said = f"/studies/{study.code}", "Everybody who is in has finished, and 8 places have no verdict."
+    hand = Hand(session, settings, join(session, study, "Nadia"))
+    for _ in range(4):
+        assert hand.begin().state == "item"
+        assert "Everybody who is in" not in client.get(address).text
+        hand = Hand(session, settings, session.scalars(select(Rater)).one())  # the request forgot the one before
+        hand.give()
+    page = client.get(address).text
+    assert said in page
+    assert "Or make a link for somebody new." in page
+    actions.deactivate(session, session.get_one(Study, study.id), hand.rater.code, actor="Ada")
+    assert said not in client.get(address).text
+
+
 def test_nobody_is_let_in_again_where_no_seat_or_no_room_is_left(session: Session, study: Study) -> None:
     rater = join(session, study, "Nadia")
     shut_out(session, study, rater)
