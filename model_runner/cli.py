@@ -32,12 +32,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RunnerError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    except MemoryError as error:
-        sys.stderr.write(
-            f"There is not enough memory for this: {error}. Ask for less of it, or use a larger machine.\n"
-        )
+    except (MemoryError, RuntimeError) as error:
+        if not _is_lack_of_memory(error):
+            raise
+        said = str(error).partition("\n")[0].removesuffix(".")
+        sys.stderr.write(f"There is not enough memory for this: {said}. Ask for less of it, or use a larger machine.\n")
         return 2
     return 0
+
+
+def _is_lack_of_memory(error: Exception) -> bool:
+    """PyTorch says it with errors of its own, which cannot be named without importing it."""
+    return isinstance(error, MemoryError) or "allocate memory" in str(error) or "out of memory" in str(error)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from model_runner.bounds import MOST, refuse_outside
 from model_runner.corpus.info import SPLITS
 from model_runner.corpus.parts import readable
 from model_runner.corpus.store import Corpus
@@ -11,6 +12,10 @@ from model_runner.subject import Subject
 
 BLOCK_TOKENS = 2048
 """Tokens that go through the model together by default: few enough to stay in a processor's cache."""
+MOST_BLOCK_TOKENS = 1 << 20
+"""A block's activations are in memory, those of a layer at a time: 4 bytes for each neuron and token."""
+MOST_DIRECTIONS = 10_000
+"""A study shows a few dozen of them."""
 MOST_KEPT = 1_000
 """Far more than anybody reads; memory is units x kept x window, and a system out of memory kills without a word."""
 
@@ -38,15 +43,12 @@ class CollectConfig:
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        for name in ("kept", "tokens", "block", "window"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise RunnerError(f"{name} is {value}; it must be at least 1.")
-        if self.kept > MOST_KEPT:
-            raise RunnerError(f"kept is {self.kept:,}; it must be at most {MOST_KEPT:,}, since memory holds them all.")
-        for name in ("directions", "directions_seed"):
-            if getattr(self, name) < 0:
-                raise RunnerError(f"{name} is {getattr(self, name)}; it must be at least 0.")
+        refuse_outside("kept", self.kept, 1, MOST_KEPT, ", since memory holds them all")
+        refuse_outside("tokens", self.tokens, 1, MOST)
+        refuse_outside("block", self.block, 1, MOST_BLOCK_TOKENS)
+        refuse_outside("window", self.window, 1, MOST_BLOCK_TOKENS)
+        refuse_outside("directions", self.directions, 0, MOST_DIRECTIONS, ", since memory holds them all")
+        refuse_outside("directions_seed", self.directions_seed, 0, MOST)
         if self.split not in SPLITS:
             raise RunnerError(f'There is no split "{self.split}"; the splits are {", ".join(SPLITS)}.')
         if self.parts is not None and not self.parts:
@@ -86,6 +88,12 @@ def settle_config(config: CollectConfig, subject: Subject, corpus: Corpus) -> Co
     window = config.window or subject.about.context
     if window > subject.about.context:
         raise RunnerError(f"A window of {window} tokens is longer than the model's context of {subject.about.context}.")
+    block = config.block or max(1, BLOCK_TOKENS // window)
+    if block * window > MOST_BLOCK_TOKENS:
+        raise RunnerError(
+            f"A block of {block:,} contexts of {window:,} tokens is too large for memory; it must be at most "
+            f"{MOST_BLOCK_TOKENS:,} tokens, which is --block {MOST_BLOCK_TOKENS // window}."
+        )
     return CollectSettings(
         checkpoint_digest=subject.digest,
         corpus_digest=corpus.info.digest,
@@ -94,7 +102,7 @@ def settle_config(config: CollectConfig, subject: Subject, corpus: Corpus) -> Co
         kept=config.kept,
         window=window,
         tokens=config.tokens,
-        block=config.block or max(1, BLOCK_TOKENS // window),
+        block=block,
         complete=config.complete,
         directions=config.directions,
         directions_seed=config.directions_seed,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
+from model_runner.bounds import MOST, refuse_outside
 from model_runner.errors import RunnerError
 from model_runner.record import Unfit, record_of
 
@@ -15,6 +16,24 @@ PositionName = Literal["rotary", "learned"]
 POSITION_NAMES: tuple[str, ...] = get_args(PositionName)
 
 CONFIGS = Path(__file__).parent / "configs"
+
+# Far past what anybody trains. Beyond, a machine would run out of memory and kill the program without a word.
+LARGEST_MODEL = {
+    "vocab_size": 1 << 20,
+    "context": 1 << 20,
+    "layers": 1_000,
+    "heads": 1_000,
+    "width": 1 << 17,
+    "n_blocks": 1 << 19,
+    "local_window": 1 << 20,
+}
+LONGEST_TRAINING = {
+    "tokens": 10**15,
+    "batch_tokens": 1 << 28,
+    "validate_every": 10**12,
+    "validation_tokens": 10**12,
+    "checkpoint_every": 10**12,
+}
 
 Config = TypeVar("Config", bound="ModelConfig | TrainConfig")
 
@@ -42,9 +61,10 @@ class ModelConfig:
     """Tokens that a local head reads, the token itself counted."""
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "context", "layers", "heads", "width", "n_blocks", "local_window"):
-            if getattr(self, name) < 1:
-                raise RunnerError(f"{name} is {getattr(self, name)}; it must be at least 1.")
+        for name, most in LARGEST_MODEL.items():
+            refuse_outside(name, getattr(self, name), 1, most)
+        if not self.rotary_base > 0:
+            raise RunnerError(f"rotary_base is {self.rotary_base}; it must be above 0.")
         if self.mlp not in MLP_NAMES:
             raise RunnerError(f"There is no MLP called {self.mlp!r}; choose one of {', '.join(MLP_NAMES)}.")
         if self.positions not in POSITION_NAMES:
@@ -111,11 +131,9 @@ class TrainConfig:
     """Multiply matrices in bfloat16; weights and sums stay in float32."""
 
     def __post_init__(self) -> None:
-        for name in ("tokens", "batch_tokens", "validate_every", "validation_tokens", "checkpoint_every"):
-            if getattr(self, name) < 1:
-                raise RunnerError(f"{name} is {getattr(self, name)}; it must be at least 1.")
-        if self.seed < 0:
-            raise RunnerError(f"seed is {self.seed}; it must be at least 0.")
+        for name, most in LONGEST_TRAINING.items():
+            refuse_outside(name, getattr(self, name), 1, most)
+        refuse_outside("seed", self.seed, 0, MOST)
         for name in ("learning_rate", "embedding_rate", "clip"):
             if not getattr(self, name) > 0:
                 raise RunnerError(f"{name} is {getattr(self, name)}; it must be above 0.")

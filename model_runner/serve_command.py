@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from model_runner.bounds import refuse_outside
 from model_runner.errors import RunnerError
 from model_runner.serve import HOST, create_server, create_service
 from model_runner.threads import use_threads
@@ -13,10 +14,8 @@ def run(options: argparse.Namespace) -> None:
 
     Raises RunnerError for numbers that make no sense, and when a model cannot be loaded or the port cannot be had.
     """
-    for name, least, most in (("port", 0, 65_535), ("waiting", 1, 10_000)):
-        value = getattr(options, name)
-        if not least <= value <= most:
-            raise RunnerError(f"--{name} is {value}; it must be from {least} to {most:,}.")
+    refuse_outside("--port", options.port, 0, 65_535)
+    refuse_outside("--waiting", options.waiting, 1, 10_000)
     use_threads(options.threads)
     service = create_service(options.checkpoints, options.tokenizer, options.waiting)
     server = create_server(service, options.port)

@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
+from model_runner.bounds import refuse_outside
 from model_runner.errors import RunnerError
 
 BOS = "<|bos|>"
 KNOWN_BOS = (BOS, "<|BOS|>", "<|begin_of_text|>", "<bos>", "<s>", "[BOS]", "<|endoftext|>")
 SMALLEST = 257
+LARGEST = 1_000_000
+"""Four times the largest in use."""
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary: int) -> Tokenizer:
@@ -24,6 +27,7 @@ def train_tokenizer(texts: Iterable[str], vocabulary: int) -> Tokenizer:
     """
     if vocabulary < SMALLEST:
         raise RunnerError(f"A vocabulary of {vocabulary} cannot hold the 256 bytes and BOS. Give {SMALLEST} or more.")
+    refuse_outside("The vocabulary", vocabulary, SMALLEST, LARGEST)
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()

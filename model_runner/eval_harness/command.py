@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from model_runner.bounds import refuse_outside
 from model_runner.errors import RunnerError
 from model_runner.files import write_json
 
@@ -27,14 +28,16 @@ PAPER = (
 GROUPS = {"shipped": SHIPPED, "paper": PAPER}
 BOOTSTRAPS = 1000
 """Draws for the standard error of a metric that has no formula, such as perplexity."""
+MOST_QUESTIONS = 10**9
+MOST_FEWSHOT = 64
+"""As many as the paper's tasks are given at most; each shipped task has more questions."""
 NEEDED = "This needs lm-evaluation-harness: `pip install glance[eval]`."
 
 
 def run(options: argparse.Namespace) -> None:
     """Run tasks on a checkpoint, print a line for each metric, and keep the whole where that is asked."""
-    for name, value, least in (("limit", options.limit, 1), ("fewshot", options.fewshot, 0)):
-        if value is not None and value < least:
-            raise RunnerError(f"--{name} is {value}; it must be at least {least}.")
+    refuse_outside("--limit", options.limit, 1, MOST_QUESTIONS)
+    refuse_outside("--fewshot", options.fewshot, 0, MOST_FEWSHOT)
     results = evaluate_tasks(options.checkpoint, options.tasks, options.limit, options.fewshot)
     sys.stdout.write("\n".join(lines(results)) + "\n")
     if options.out:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from model_runner.errors import RunnerError
-from model_runner.words import counted
+from model_runner.bounds import MOST, refuse_outside
+from model_runner.config import LARGEST_MODEL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,5 +25,6 @@ class Wishes:
             raise RunnerError(
                 f"A context of {counted(self.context, 'token')} has no room for text after BOS; give at least 2."
             )
-        if self.train_tokens < 0:
-            raise RunnerError(f"{self.train_tokens} training tokens are fewer than none; leave the option out.")
+        refuse_outside("The context", self.context, 2, LARGEST_MODEL["context"])
+        refuse_outside("The seed", self.seed, 0, MOST)
+        refuse_outside("The number of training tokens", self.train_tokens, 0, MOST)

@@ -329,6 +329,7 @@ def test_a_limit_of_tokens_takes_the_first_documents(checkpoint: Checkpoint, cor
         (CollectConfig(split="train"), "There is no text in"),
         (CollectConfig(window=17), "longer than the model's context of 16"),
         (CollectConfig(window=1), "no room for text"),
+        (CollectConfig(block=65_537), "at most 1,048,576 tokens, which is --block 65536"),
         (CollectConfig(parts=("opera",)), "has no part 'opera'"),
     ],
 )
@@ -348,6 +349,12 @@ def test_what_cannot_be_collected_is_refused(
         {"window": -3},
         {"tokens": 0},
         {"block": 0},
+        {"block": 10**30},
+        {"window": 10**30},
+        {"tokens": 10**30},
+        {"directions": 10_001},
+        {"directions": 10**30},
+        {"directions_seed": 10**30},
         {"split": "all"},
         {"parts": ()},
     ],
@@ -499,6 +506,17 @@ def test_what_does_not_fit_into_memory_is_a_sentence(
     monkeypatch.setattr("model_runner.collect_command.run", too_much)
     assert main(["collect", "--checkpoint", "x", "--corpus", "x", "--out", "x"]) == 2
     assert "There is not enough memory for this: Unable to allocate" in capsys.readouterr().err
+
+
+def test_what_pytorch_has_no_memory_for_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("model_runner.collect_command.run", lambda _: torch.empty(1 << 55))
+    assert main(["collect", "--checkpoint", "x", "--corpus", "x", "--out", "x"]) == 2
+    assert "There is not enough memory for this" in capsys.readouterr().err
+    monkeypatch.setattr("model_runner.collect_command.run", lambda _: torch.zeros(2) @ torch.zeros(3))
+    with pytest.raises(RuntimeError, match="size"):
+        main(["collect", "--checkpoint", "x", "--corpus", "x", "--out", "x"])
 
 
 def test_a_finished_folder_that_is_damaged_is_refused(checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path) -> None:

@@ -4,7 +4,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from model_runner.config import CONFIGS, ModelConfig, TrainConfig, find_config, read_config
+from model_runner.config import (
+    CONFIGS,
+    LARGEST_MODEL,
+    LONGEST_TRAINING,
+    ModelConfig,
+    TrainConfig,
+    find_config,
+    read_config,
+)
 from model_runner.errors import RunnerError
 from model_runner.model import Transformer
 from tests.model_runner.models import MLPS, small_config
@@ -38,6 +46,7 @@ def test_a_file_and_what_overrides_it(tmp_path: Path) -> None:
         ("[model]\n[train]\ntokens = 1\nbf16 = 1\n", "bf16 is 1, which should be a valid boolean"),
         ("[model]\n[train]\n", "does not say tokens"),
         ("[model]\nlayers = 0\n[train]\ntokens = 1\n", "layers is 0"),
+        ("[model]\nrotary_base = 0\n[train]\ntokens = 1\n", "rotary_base is 0"),
         ("[model]\nwidth = 100\nheads = 3\n[train]\ntokens = 1\n", "Width 100"),
         ("[model]\nn_blocks = 3\n[train]\ntokens = 1\n", "3 equal blocks"),
         ("[model]\nmlp = 'relu'\n[train]\ntokens = 1\n", "mlp is 'relu', which should be 'gelu'"),
@@ -50,6 +59,19 @@ def test_what_a_config_refuses(tmp_path: Path, toml: str, said: str) -> None:
     (tmp_path / "bad.toml").write_text(toml)
     with pytest.raises(RunnerError, match=said.replace("(", r"\(")):
         read_config(tmp_path / "bad.toml", {"vocab_size": 500}, {})
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "most"),
+    [
+        *((ModelConfig, name, most) for name, most in LARGEST_MODEL.items()),
+        *((TrainConfig, name, most) for name, most in LONGEST_TRAINING.items()),
+    ],
+)
+def test_what_no_machine_holds_is_refused(kind: type[ModelConfig | TrainConfig], name: str, most: int) -> None:
+    needed = {"vocab_size": 300} if kind is ModelConfig else {"tokens": 300}
+    with pytest.raises(RunnerError, match=f"{name} is {most + 1:,}; it must be at most {most:,}"):
+        kind(**(needed | {name: most + 1}))
 
 
 def test_an_unknown_config_names_those_that_ship() -> None:

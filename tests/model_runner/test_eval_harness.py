@@ -154,12 +154,14 @@ def test_the_harness_knows_the_papers_tasks_and_no_others(folder: Path) -> None:
         evaluate_tasks(folder, ["paper", "shipped", "lambda"], 1, None)
 
 
-@pytest.mark.parametrize(("option", "value"), [("--limit", "0"), ("--fewshot", "-1")])
+@pytest.mark.parametrize(
+    ("option", "value"), [("--limit", "0"), ("--limit", str(10**30)), ("--fewshot", "-1"), ("--fewshot", "65")]
+)
 def test_numbers_that_make_no_sense_are_refused(
     folder: Path, option: str, value: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["eval-harness", "--checkpoint", str(folder), option, value]) == 2
-    assert f"{option} is {value}; it must be at least" in capsys.readouterr().err
+    assert f"{option} is {int(value):,}; it must be at" in capsys.readouterr().err
 
 
 def test_another_tokenizer_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -334,4 +334,4 @@ def test_numbers_that_make_no_sense_are_refused(
     option: str, value: str, folders: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert serve_in_a_thread(str(folders[0]), option, value) == 2
-    assert f"{option} is {value}; it must be from" in capsys.readouterr().err
+    assert f"{option} is {int(value):,}; it must be at" in capsys.readouterr().err
