@@ -21,10 +21,6 @@ class Wishes:
     """Tokens it was trained on; 0 where nobody said."""
 
     def __post_init__(self) -> None:
-        if self.context is not None and self.context < 2:
-            raise RunnerError(
-                f"A context of {counted(self.context, 'token')} has no room for text after BOS; give at least 2."
-            )
         refuse_outside("The context", self.context, 2, LARGEST_MODEL["context"])
         refuse_outside("The seed", self.seed, 0, MOST)
         refuse_outside("The number of training tokens", self.train_tokens, 0, MOST)

@@ -214,3 +214,17 @@ def test_a_state_that_would_run_code_is_refused(tokenizer: Path, tmp_path: Path)
     torch.save({"embed.W_E": Path("/")}, source / "model_final.pth")
     with pytest.raises(RunnerError, match="cannot be read as a file of tensors"):
         imported(source, tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ({"context": 1}, "The context is 1; it must be at least 2"),
+        ({"context": 10**30}, "it must be at most 1,048,576"),
+        ({"seed": -1}, "The seed is -1"),
+        ({"train_tokens": -1}, "The number of training tokens is -1"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(wish: dict[str, int], said: str) -> None:
+    with pytest.raises(RunnerError, match=said):
+        Wishes(**wish)
