@@ -2,6 +2,7 @@
 import { listenToKeys } from "./keys.js";
 import { labelKeys } from "./letters.js";
 import { notice, one } from "./page.js";
+import { listenToUnsent, startUnsent } from "./unsent.js";
 import { listenToView, startView } from "./view.js";
 
 const FIELDS = "textarea, select, input:not([type=checkbox])";
@@ -9,6 +10,7 @@ const FIELDS = "textarea, select, input:not([type=checkbox])";
 function start() {
   labelKeys();
   startView();
+  startUnsent();
   one("#said").textContent = one("h1")?.textContent ?? "";
 }
 
@@ -41,5 +43,6 @@ listenToKeys();
 listenToDigits();
 listenToView();
 listenToFailures();
+listenToUnsent();
 document.addEventListener("htmx:afterSwap", start);
 start();

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from sqlalchemy import and_, select
 from sqlalchemy.orm import Session, aliased
@@ -27,7 +27,7 @@ from app.models import (
     Verdict,
 )
 from app.phases.order import Named, first_open, in_own_order
-from app.rating.queries import design_of, standing_verdicts
+from app.rating.queries import design_of, newest_sitting, standing_verdicts
 
 Answer = TypeVar("Answer", PracticeAnswer, CheckAnswer, Guess)
 
@@ -48,6 +48,8 @@ class PhasePage:
     number: int
     """The how-manieth of this rater, from 1."""
     of: int
+    resting: Literal["paused", "sent away"] | None
+    """The last sitting was ended, by the rater or by an administrator, and no other has begun."""
     fragment: bytes
     """The item's HTML, padded."""
     seconds: float
@@ -180,9 +182,17 @@ def _common(session: Session, rater: Rater, number: int, steps: Sequence[Step]) 
         "open": state is StudyState.OPEN,
         "number": number,
         "of": len(steps),
+        "resting": _resting(session, rater),
         "fragment": session.get_one(ItemContent, steps[number - 1].item_id).fragment,
         "seconds": seconds_since_step(rater, clock.now()),
     }
+
+
+def _resting(session: Session, rater: Rater) -> Literal["paused", "sent away"] | None:
+    sitting = newest_sitting(session, rater)
+    if sitting is None or not (sitting.paused or sitting.ended_by):
+        return None
+    return "paused" if sitting.paused else "sent away"
 
 
 def seconds_since_step(rater: Rater, at: datetime) -> float:

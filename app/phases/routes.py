@@ -11,7 +11,7 @@ from app.db import ReadSession, WriteSession
 from app.errors import Conflict, NotFound
 from app.models import Rater, RaterPhase, Verdict
 from app.params import AppSettings, FormText
-from app.phases import actions, queries
+from app.phases import actions, pausing, queries
 from app.rating.beside import beside
 from app.rating.phases import PLACES
 from app.security import ReadingRater, WritingRater
@@ -64,6 +64,18 @@ def read_lesson(
 @router.post("/next-part")
 def leave_rating(request: Request, session: WriteSession, settings: AppSettings, rater: WritingRater) -> Response:
     actions.leave_rating(session, settings, rater)
+    return redirect(request, PLACES.get(rater.phase, "/rate"))
+
+
+@router.post("/part/pause")
+def pause(request: Request, session: WriteSession, settings: AppSettings, rater: WritingRater) -> Response:
+    pausing.pause(session, settings, rater)
+    return redirect(request, PLACES.get(rater.phase, "/rate"))
+
+
+@router.post("/part/go-on")
+def go_on(request: Request, session: WriteSession, settings: AppSettings, rater: WritingRater) -> Response:
+    pausing.go_on(session, settings, rater)
     return redirect(request, PLACES.get(rater.phase, "/rate"))
 
 
@@ -156,6 +168,8 @@ def _here(
 def _state(page: queries.PhasePage) -> str:
     if not page.open:
         return "closed"
+    if page.resting:
+        return "resting"
     return "lesson" if isinstance(page, queries.PracticePage) and page.answer is not None else "item"
 
 

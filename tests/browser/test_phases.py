@@ -5,11 +5,11 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from app.db import open_engine, transaction
 from app.migrate import upgrade
-from tests.browser.conftest import Open, Site, serve, settings_of
+from tests.browser.conftest import Open, Site, go_on, serve, settings_of
 from tests.browser.test_layout import serious
 from tests.studies import PHASES, make_study, phased_runs
 
@@ -90,6 +90,39 @@ def test_the_whole_way_by_keys(site: Site, page: Page) -> None:
     assert errors == []
 
 
+def test_p_pauses_in_every_part_and_what_was_written_or_ticked_is_there_again(site: Site, page: Page) -> None:
+    def pause_and_go_on() -> None:
+        page.keyboard.press("p")
+        expect(page.locator("#rate[data-state=resting]")).to_contain_text("as you wished")
+        go_on(page)
+        page.locator("#rate[data-state=item]").wait_for()
+        said(page)
+
+    enter(page, site.link())
+    said(page)
+    page.locator("[name=hypothesis]").fill("half a rule, with a p")
+    page.keyboard.press("Escape")
+    pause_and_go_on()
+    expect(page.locator("[name=hypothesis]")).to_have_value("half a rule, with a p")
+    practise(page)
+    rate(page)
+    page.locator("form[action$='/next-part'] button").click()
+    page.wait_for_url("**/check")
+    said(page)
+    page.keyboard.press("2")
+    pause_and_go_on()
+    expect(page.locator(".held input:checked")).to_have_count(1)
+    expect(page.locator(".held input[value='2']")).to_be_checked()
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelector('#verdict')?.elements.number?.value === '2'")
+    expect(page.locator(".held input:checked")).to_have_count(0)
+    page.locator("form[action$='/check/stop'] button").click()
+    page.wait_for_url("**/guesses")
+    said(page)
+    pause_and_go_on()
+    assert page.url.endswith("/guesses")
+
+
 def test_the_whole_way_without_scripts(site: Site, new_context: Open) -> None:
     page = new_context(java_script_enabled=False).new_page()
     enter(page, site.link())
@@ -100,6 +133,8 @@ def test_the_whole_way_without_scripts(site: Site, new_context: Open) -> None:
     for _ in range(4):
         page.locator("#verdict-i").click()
     page.locator("form[action$='/next-part'] button").click()
+    page.locator("#pause").click()
+    page.locator("form.start button").click()
     page.locator(".held input[value='2']").check()
     page.locator("#next").click()
     page.locator("form[action$='/check/stop'] button").click()
@@ -117,6 +152,12 @@ def test_axe_finds_nothing_serious(site: Site, new_context: Open, theme: str, wi
     page.keyboard.press("i")
     page.locator(".lesson").wait_for()
     found["lesson"] = serious(page)
+    page.locator("#pause").click()
+    page.locator("#rate[data-state=resting]").wait_for()
+    found["resting"] = serious(page)
+    page.locator("form.start button").click()
+    page.locator(".lesson").wait_for()
+    said(page)
     page.keyboard.press("Enter")
     for _ in range(PHASES["practice_items"] - 1):
         page.locator("#verdict-i").click()
