@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from app import log
 from app.errors import Conflict, Invalid
+from app.key import create_key, decrypt, encrypt, load_key, padded
 from app.models import (
     Arm,
     Item,
@@ -29,7 +30,6 @@ from app.settings import Settings
 from app.studies.draw import DrawnItem
 from app.studies.earlier import earlier
 from app.studies.freezing import Frozen
-from app.studies.key import create_key, decrypt, encrypt, load_key, padded
 from app.studies.rules import seal_rules
 from app.studies.seal import canonical, digest, item_key, leaf
 

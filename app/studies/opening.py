@@ -8,13 +8,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.errors import Conflict
+from app.key import decrypt, load_key
 from app.models import Item, ItemContent, ItemKey, Study
 from app.settings import Settings
 from app.studies.creating import item_context, secret_context
 from app.studies.design import Design
 from app.studies.draw import Replaced, draw
 from app.studies.importing import LETTERS
-from app.studies.key import decrypt, load_key
 from app.studies.records import record_of
 from app.studies.seal import broken_by, content_digest, leaf
 

@@ -16,11 +16,11 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.errors import Conflict
+from app.key import decrypt, encrypt, padded
 from app.models import SealedRules, Study
 from app.studies.draw import DrawnItem
 from app.studies.freezing import Frozen
 from app.studies.importing import Arm
-from app.studies.key import decrypt, encrypt, padded
 from app.studies.seal import canonical
 
 YES = "INTERPRETABLE"

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.errors import Refused
+from app.key import KEY_BYTES, create_key, decrypt, encrypt, load_key, padded
 from app.studies.design import Design
 from app.studies.draw import draw
-from app.studies.key import KEY_BYTES, create_key, decrypt, encrypt, load_key, padded
 from app.studies.seal import (
     Record,
     broken,

@@ -4,12 +4,12 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from app.errors import Conflict, Refused
+from app.key import create_key
 from app.models import Arm, Event, Item, ItemContent, ItemKey, OpenedItem, Placement, Study, StudyState
 from app.settings import Settings
 from app.studies.actions import close_study, reopen_study, unblind_study
 from app.studies.design import Design
 from app.studies.draw import draw
-from app.studies.key import create_key
 from app.studies.records import record_of
 from app.studies.seal import broken_by
 from tests.studies import PASSWORD, SECRET, make_administrator, make_study, sign_in
