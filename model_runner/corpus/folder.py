@@ -1,10 +1,12 @@
 """A folder that appears under its name only when it is complete."""
 
 import fcntl
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from model_runner.corpus.names import INFO
 from model_runner.errors import RunnerError
@@ -61,15 +63,35 @@ def _refuse_to_overwrite(out: Path, replace: bool) -> None:
 
 @contextmanager
 def _only_builder(lock: Path, out: Path) -> Iterator[None]:
-    with lock.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise RunnerError(f"Another build of {out} is under way. Wait for it or choose another --out.") from error
+    with _held(lock, out):
         try:
             yield
         finally:
             lock.unlink(missing_ok=True)
+
+
+def _held(lock: Path, out: Path) -> TextIO:
+    """The file of this name, open and locked.
+
+    One that was removed between opening and locking, by a builder that ended just then, holds nobody off.
+    """
+    while True:
+        file = lock.open("w")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            file.close()
+            raise RunnerError(f"Another build of {out} is under way. Wait for it or choose another --out.") from error
+        if _is_named(file, lock):
+            return file
+        file.close()
+
+
+def _is_named(file: TextIO, path: Path) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 def _put_back(out: Path) -> None:

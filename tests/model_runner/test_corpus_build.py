@@ -1,3 +1,4 @@
+import fcntl
 import json
 import random
 import signal
@@ -5,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
@@ -119,6 +121,25 @@ def test_two_builds_of_one_folder_at_once_are_refused(tmp_path: Path) -> None:
         with pytest.raises(RunnerError, match=r"Another build of .* is under way"):
             build(tmp_path / "corpus", many(3))
         assert (tmp_path / ".corpus.unfinished").is_dir()
+
+
+def test_a_build_that_ends_while_another_begins_lets_only_one_more_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, flock, third = tmp_path / ".corpus.lock", fcntl.flock, []
+
+    def after_the_first_has_ended(file: TextIO, operation: int) -> None:
+        if not third:
+            lock.unlink()
+            third.append(lock.open("w"))
+            flock(third[0], fcntl.LOCK_EX)
+        flock(file, operation)
+
+    monkeypatch.setattr("fcntl.flock", after_the_first_has_ended)
+    with pytest.raises(RunnerError, match=r"Another build of .* is under way"):
+        build(tmp_path / "corpus", many(3))
+    third[0].close()
+    assert build(tmp_path / "corpus", many(3)).info.documents == 3
 
 
 @pytest.mark.parametrize("moment", ["texts.bin", "tokenizer.json", "signatures.bin"])

@@ -132,6 +132,16 @@ def test_bad_parquet_is_a_sentence(tmp_path: Path, column: dict[str, list[object
         read(tmp_path / "a.parquet")
 
 
+def test_two_columns_of_one_name_are_refused_where_that_one_is_read(tmp_path: Path) -> None:
+    columns = [pyarrow.array(["one"]), pyarrow.array(["two"]), pyarrow.array(["three"])]
+    path = tmp_path / "a.parquet"
+    pyarrow.parquet.write_table(pyarrow.table(columns, names=["text", "more", "text"]), path)
+    with pytest.raises(RunnerError, match=r"a\.parquet has 2 columns 'text', and nobody knows which is meant"):
+        read(path)
+    pyarrow.parquet.write_table(pyarrow.table(columns, names=["text", "more", "more"]), path)
+    assert [text for text, _ in read(path)] == ["one"]
+
+
 def test_folders_behind_links_are_read_once(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
     (tmp_path / "there").mkdir()
