@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from app.language import LANGUAGES, Language, language_of
+from app.spoken import in_language
 
 ROOT = Path(__file__).parent.parent
 environment = Environment(
@@ -18,6 +19,7 @@ environment = Environment(
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
+    auto_reload=False,  # a server that runs keeps to the pages that it began with
     extensions=["jinja2.ext.i18n"],
 )
 PREFERENCES = {"language": tuple(LANGUAGES), "theme": ("light", "dark"), "palette": ("red", "blue", "grey")}
@@ -79,8 +81,9 @@ def render(
     request: Request, name: str, *, block: str | None = None, status_code: int = 200, **context: Any
 ) -> Response:
     """Render a page, or only one block of it when htmx asked for a fragment."""
-    template = environment.get_template(name)
-    everything = {**globals_for(request, language_of(request)), **context}
+    language = language_of(request)
+    template = in_language(environment, language.code).get_template(name)
+    everything = {**globals_for(request, language), **context}
     if block and wants_fragment(request):
         html = "".join(template.blocks[block](template.new_context(everything)))
     else:
@@ -92,8 +95,9 @@ def render(
 
 def streamed(request: Request, name: str, **context: Any) -> Response:
     """Send a whole page as it comes: what takes long in it, an iterator among its values, is seen row by row."""
-    everything = {**globals_for(request, language_of(request)), **context}
-    pieces = environment.get_template(name).generate(everything)
+    language = language_of(request)
+    everything = {**globals_for(request, language), **context}
+    pieces = in_language(environment, language.code).get_template(name).generate(everything)
     return StreamingResponse(pieces, media_type="text/html", headers=VARY)
 
 
