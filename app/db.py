@@ -29,6 +29,11 @@ def open_engine(url: str) -> Engine:
     return engine
 
 
+def has_one_writer(engine: Engine) -> bool:
+    """At a time."""
+    return engine.dialect.name == "sqlite"
+
+
 def read_only(engine: Engine) -> Engine:
     """The same pool, but its transactions never take a write lock."""
     return engine.execution_options(sqlite_begin="BEGIN", postgresql_readonly=True)
@@ -64,9 +69,16 @@ def _let_writers_take_turns(engine: Engine) -> None:
 
 
 @contextmanager
+def committing(engine: Engine) -> Iterator[Session]:
+    """A transaction, committed at the end. Whoever opens it sees to `make_durable` before anybody is told."""
+    with Session(engine, expire_on_commit=False) as session, session.begin():
+        yield session
+
+
+@contextmanager
 def transaction(engine: Engine) -> Iterator[Session]:
     """A transaction outside a request, or one that must survive the refusal of the request."""
-    with Session(engine, expire_on_commit=False) as session, session.begin():
+    with committing(engine) as session:
         yield session
     make_durable(engine)
 

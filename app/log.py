@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.orm.util import identity_key
 
 from app.clock import now
-from app.db import plain
+from app.compiled import Compiled
 from app.models import Event, Study, StudyState
 
 FIRST = "0" * 64
@@ -26,14 +26,14 @@ def line_hash(previous: str, line: int, at: datetime, actor: str, what: str, det
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-HEAD = (
+HEAD = Compiled(
     select(Study.log_head, Study.log_lines, Study.state)
     .where(Study.id == bindparam("study"))
     # Not against its key, which every new row of the study refers to: two of them would wait for each other.
     .with_for_update(key_share=True)
 )
-ADD = insert(Event)
-GROW = update(Study).where(Study.id == bindparam("study"))
+ADD = Compiled(insert(Event))
+GROW = Compiled(update(Study).where(Study.id == bindparam("study")))
 
 
 def append(session: Session, study_id: int, actor: str, what: str, **detail: Any) -> StudyState:
@@ -41,13 +41,15 @@ def append(session: Session, study_id: int, actor: str, what: str, **detail: Any
 
     Returns the study's state, which nobody changes before the transaction ends.
     """
-    connection = plain(session)
-    previous, lines, state = connection.execute(HEAD, {"study": study_id}).one()
+    state: StudyState
+    previous, lines, state = HEAD.one(session, study=study_id)
     line, at = lines + 1, now()
     digest = line_hash(previous, line, at, actor, what, detail)
-    values = {"study_id": study_id, "line": line, "at": at, "actor": actor, "what": what, "detail": detail}
-    connection.execute(ADD, {**values, "previous": previous, "hash": digest})
-    connection.execute(GROW, {"study": study_id, "log_head": digest, "log_lines": line})
+    ADD.run(
+        session, study_id=study_id, line=line, at=at, actor=actor, what=what, detail=detail,
+        previous=previous, hash=digest,
+    )  # fmt: skip
+    GROW.run(session, study=study_id, log_head=digest, log_lines=line)
     loaded = session.identity_map.get(identity_key(Study, study_id))
     if loaded is not None:
         session.expire(loaded, ["log_head", "log_lines"])

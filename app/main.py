@@ -37,6 +37,7 @@ from app.studies.plan_routes import router as plan_router
 from app.studies.routes import router as studies_router
 from app.studies.unblinding_routes import router as unblinding_router
 from app.web import render
+from app.writer import Writer
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -46,9 +47,11 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.engine = open_engine(settings.database_url)
         app.state.writers = Semaphore(WRITERS)
+        app.state.writer = Writer(app.state.engine)
         if settings.request_log:
             write_lines()
         yield
+        app.state.writer.close()
         app.state.engine.dispose()
 
     # No schema and no docs: they would tell a rater what the study holds.

@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from datetime import timedelta
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
@@ -23,8 +23,10 @@ ADMINISTRATOR_COOKIE = "glance_administrator"
 RATER_COOKIE = "glance_rater"
 LIFETIME = timedelta(days=30)
 Person = TypeVar("Person", Administrator, Rater)
+Who = TypeVar("Who")
 _hasher = PasswordHasher()
 RUNS = (BrowserSession.token_hash == bindparam("token"), BrowserSession.expires_at > bindparam("at"))
+"""Of a browser's session: it is the one of this token, and not over."""
 # Built once: every request asks one of them.
 LET_IN_ADMINISTRATOR = (
     select(Administrator).join(BrowserSession, BrowserSession.administrator_id == Administrator.id).where(*RUNS)
@@ -88,8 +90,13 @@ def _person(request: Request, session: Session, cookie: str, let_in: Select[Pers
     token = request.cookies.get(cookie)
     if not token:
         return None
-    person = session.scalars(let_in, {"token": token_hash(token), "at": now()}).one_or_none()
+    person = session.scalars(let_in, shown_token(token)).one_or_none()
     return person if person and person.deactivated_at is None else None
+
+
+def shown_token(token: str) -> dict[str, Any]:
+    """The values of RUNS."""
+    return {"token": token_hash(token), "at": now()}
 
 
 def remember_own(session: Session, administrator: Administrator | None, rater: Rater | None) -> None:
@@ -117,7 +124,8 @@ def _administrator(request: Request, session: Session) -> Administrator:
     return found
 
 
-def _rater(found: Rater | None) -> Rater:
+def let_in_rater(found: Who | None) -> Who:
+    """Raises SignedOut where nobody was found."""
     if found is None:
         raise SignedOut("This browser is not let in. Open the link you were given again; nothing is lost.", None)
     return found
@@ -132,11 +140,11 @@ def writing_administrator(request: Request, session: WriteSession) -> Administra
 
 
 def reading_rater(request: Request, session: ReadSession) -> Rater:
-    return _rater(find_rater(request, session))
+    return let_in_rater(find_rater(request, session))
 
 
 def writing_rater(request: Request, session: WriteSession) -> Rater:
-    return _rater(find_rater(request, session))
+    return let_in_rater(find_rater(request, session))
 
 
 # Two of each, so that a page that only reads never opens a transaction that writes.

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -15,6 +16,7 @@ from app.db import open_engine, read_session, separate_reads, separate_transacti
 from app.main import create_app
 from app.migrate import upgrade
 from app.settings import Settings
+from app.writer import writer
 
 # How long an example takes says more about the machine and its other work than about the code.
 hypothesis.settings.register_profile("glance", deadline=None)
@@ -85,10 +87,15 @@ def client(session: Session, settings: Settings) -> Iterator[TestClient]:
         with session.begin_nested():
             yield session
 
+    async def write(act: Callable[[Session], Any]) -> Any:
+        with contextmanager(fresh)() as shared:
+            return act(shared)
+
     app.dependency_overrides[write_session] = fresh
     app.dependency_overrides[read_session] = fresh
     app.dependency_overrides[separate_transactions] = lambda: contextmanager(fresh)
     app.dependency_overrides[separate_reads] = lambda: contextmanager(fresh)
+    app.dependency_overrides[writer] = lambda: write
     with TestClient(app, follow_redirects=False) as client:
         yield client
 

@@ -19,7 +19,7 @@ from app.phases.queries import (
     seconds_since_step,
 )
 from app.rating.assignment import page_state
-from app.rating.locking import lock_rater, require_open
+from app.rating.locked import lock_loaded, require_open
 from app.rating.phases import next_phase
 from app.rating.presence import begin, seen
 from app.rating.queries import design_of, standing_of
@@ -38,7 +38,7 @@ def answer_practice(
     session: Session, settings: Settings, rater: Rater, number: int, verdict: Verdict, hypothesis: str
 ) -> None:
     """A verdict on a practice item; what it should have been is shown next."""
-    at, state = clock.now(), lock_rater(session, rater)
+    at, state = clock.now(), lock_loaded(session, rater)
     text = checked_text(hypothesis)
     steps = _steps_at(session, rater, state, RaterPhase.PRACTICE)
     given = _given(steps, number)
@@ -53,7 +53,7 @@ def answer_practice(
 
 def read_lesson(session: Session, settings: Settings, rater: Rater, number: int) -> None:
     """The rater has read what a practice item teaches. After the last one, rating begins."""
-    at, state = clock.now(), lock_rater(session, rater)
+    at, state = clock.now(), lock_loaded(session, rater)
     if rater.phase is not RaterPhase.PRACTICE:
         return  # the same form again
     steps = _steps_at(session, rater, state, RaterPhase.PRACTICE)
@@ -72,7 +72,7 @@ def read_lesson(session: Session, settings: Settings, rater: Rater, number: int)
 
 def leave_rating(session: Session, settings: Settings, rater: Rater) -> None:
     """On to what comes after rating. Verdicts can neither be given nor changed from here on."""
-    at, state = clock.now(), lock_rater(session, rater)
+    at, state = clock.now(), lock_loaded(session, rater)
     if rater.phase is not RaterPhase.RATING:
         return
     require_open(state)
@@ -86,7 +86,7 @@ def leave_rating(session: Session, settings: Settings, rater: Rater) -> None:
 
 def answer_check(session: Session, settings: Settings, rater: Rater, number: int, fires: Sequence[int]) -> None:
     """In which of the held-out snippets the neuron fires, by the rater's own rule."""
-    at, state = clock.now(), lock_rater(session, rater)
+    at, state = clock.now(), lock_loaded(session, rater)
     ticked = sorted(set(fires))
     snippets = int(design_of(session, rater).get("check_snippets", 0))
     if any(not 1 <= one <= snippets for one in ticked):
@@ -105,7 +105,7 @@ def answer_check(session: Session, settings: Settings, rater: Rater, number: int
 
 def stop_checking(session: Session, settings: Settings, rater: Rater) -> None:
     """Enough: the neurons that were not checked stay without. Their order was drawn, so nothing is chosen by it."""
-    at, state = clock.now(), lock_rater(session, rater)
+    at, state = clock.now(), lock_loaded(session, rater)
     if rater.phase is RaterPhase.CHECK:
         require_open(state)
         seen(session, settings, rater, at)
@@ -114,7 +114,7 @@ def stop_checking(session: Session, settings: Settings, rater: Rater) -> None:
 
 def guess(session: Session, settings: Settings, rater: Rater, number: int, condition: str) -> None:
     """Which condition an item is from; UNKNOWN for “don't know”."""
-    at, state = clock.now(), lock_rater(session, rater)
+    at, state = clock.now(), lock_loaded(session, rater)
     if condition not in (UNKNOWN, *conditions_of(session, rater)):
         raise Invalid(f"“{condition}” is none of the kinds of model in this study. Go back and choose one.")
     said = None if condition == UNKNOWN else condition

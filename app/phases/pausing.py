@@ -4,7 +4,7 @@ from sqlalchemy.orm import Session
 
 from app import clock
 from app.models import Rater, RaterPhase, StudyState
-from app.rating.locking import lock_rater
+from app.rating.locked import lock_loaded
 from app.rating.presence import begin, end, seen
 from app.settings import Settings
 
@@ -13,7 +13,7 @@ PAUSABLE = (RaterPhase.PRACTICE, RaterPhase.CHECK, RaterPhase.GUESSES)
 
 def pause(session: Session, settings: Settings, rater: Rater) -> None:
     """Nothing is answered. Twice changes nothing, and neither does it where an administrator ended the sitting."""
-    at, state = clock.now(), lock_rater(session, rater)
+    at, state = clock.now(), lock_loaded(session, rater)
     if state is not StudyState.OPEN or rater.phase not in PAUSABLE:
         return  # the page says so
     sitting = seen(session, settings, rater, at)
@@ -23,7 +23,7 @@ def pause(session: Session, settings: Settings, rater: Rater) -> None:
 
 def go_on(session: Session, settings: Settings, rater: Rater) -> None:
     """Open a new sitting. The time of the answer at hand starts again: the page was not shown meanwhile."""
-    at, state = clock.now(), lock_rater(session, rater)
+    at, state = clock.now(), lock_loaded(session, rater)
     if state is not StudyState.OPEN or rater.phase not in PAUSABLE:
         return
     if begin(session, settings, rater, at).started_at == at:

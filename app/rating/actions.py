@@ -4,10 +4,10 @@ from sqlalchemy.orm import Session
 
 from app import clock
 from app.errors import Conflict, NotFound
-from app.models import AssignmentState, Rater, RaterPhase, RatingAction, StudyState, Verdict
+from app.models import AssignmentState, RaterPhase, RatingAction, StudyState, Verdict
 from app.rating.assignment import lease_is_over, page_state, wants_more
 from app.rating.claiming import Own, change, keep_in_hand, own, place_is_left
-from app.rating.locking import lock_rater, require_rating
+from app.rating.locked import LockedRater, SomeRater, change_rater, require_rating
 from app.rating.presence import begin, end, offer_break, seen
 from app.rating.queries import count_done, day_is_full, last_verdict, may_any_return, standing_of
 from app.rating.sittings import NewestSitting, seconds_between
@@ -28,13 +28,13 @@ ALREADY_GIVEN = {  # whole sentences, so that they can be translated
 }
 
 
-def continue_sitting(session: Session, settings: Settings, rater: Rater, *, restart_clock: bool = False) -> None:
+def continue_sitting(session: Session, settings: Settings, rater: LockedRater, *, restart_clock: bool = False) -> None:
     """Begin, or go on after a pause: opens a sitting and takes an item in hand.
 
     `restart_clock`: the rater took the break that was offered, while the next item was in hand but not shown.
     """
     at = clock.now()
-    if lock_rater(session, rater) is not StudyState.OPEN or rater.phase is not RaterPhase.RATING:
+    if rater.study_state is not StudyState.OPEN or rater.phase is not RaterPhase.RATING:
         return  # the page says so
     if page_state(standing_of(session, settings, rater, at)) in ("finished", "enough"):
         return
@@ -45,7 +45,7 @@ def continue_sitting(session: Session, settings: Settings, rater: Rater, *, rest
 def submit(
     session: Session,
     settings: Settings,
-    rater: Rater,
+    rater: LockedRater,
     assignment_code: str,
     verdict: Verdict,
     hypothesis: str,
@@ -56,14 +56,13 @@ def submit(
 ) -> Version:
     """Store a verdict and take the next item in hand. The same form sent again changes nothing."""
     at = clock.now()
-    state = lock_rater(session, rater)
     assignment = own_assignment(session, rater, assignment_code)
     text = checked_text(hypothesis)
     versions = versions_of(session, assignment.id, idempotency_key)
     repeated = with_key(versions, idempotency_key)
     if repeated or assignment.state in GIVEN_STATES:
         return _same(repeated or versions[-1], assignment, verdict, text)
-    require_rating(rater, state)
+    require_rating(rater)
     in_time = _in_time(assignment, at)
     late, surplus = (False, False) if in_time else _late_and_surplus(session, rater, assignment, at)
     sitting = seen(session, settings, rater, at)
@@ -81,15 +80,14 @@ def submit(
     return add_version(session, rater, assignment.code, given)
 
 
-def undo(session: Session, settings: Settings, rater: Rater, assignment_code: str, idempotency_key: str) -> None:
+def undo(session: Session, settings: Settings, rater: LockedRater, assignment_code: str, idempotency_key: str) -> None:
     """Take back the last verdict: its item comes back in hand, with its place, and what was written."""
     at = clock.now()
-    state = lock_rater(session, rater)
     assignment = own_assignment(session, rater, assignment_code)
     versions = versions_of(session, assignment.id, idempotency_key)
     if with_key(versions, idempotency_key):
         return
-    require_rating(rater, state)
+    require_rating(rater)
     last = last_verdict(session, rater)
     if last is None or last.code != assignment_code:
         raise Conflict("Only your last verdict can be taken back. Earlier ones can be changed in the list of yours.")
@@ -100,7 +98,8 @@ def undo(session: Session, settings: Settings, rater: Rater, assignment_code: st
         session, assignment.id,
         state=AssignmentState.HELD, leased_until=leased_until, shown_at=at, draft=last.hypothesis,
     )  # fmt: skip
-    rater.finished_at = None
+    if rater.finished_at is not None:
+        rater = change_rater(session, rater, finished_at=None)
     withdrawn = Version(
         assignment_id=assignment.id, version=len(versions) + 1, action=RatingAction.WITHDRAWN, verdict=None,
         idempotency_key=idempotency_key, sitting_id=sitting.id if sitting else None, at=at,
@@ -112,7 +111,7 @@ def undo(session: Session, settings: Settings, rater: Rater, assignment_code: st
 def edit(
     session: Session,
     settings: Settings,
-    rater: Rater,
+    rater: LockedRater,
     assignment_code: str,
     version: int,
     verdict: Verdict,
@@ -121,14 +120,13 @@ def edit(
 ) -> Version:
     """Change a verdict given earlier; `version` is the one the rater was looking at. Both are kept."""
     at = clock.now()
-    state = lock_rater(session, rater)
     assignment = own_assignment(session, rater, assignment_code)
     text = checked_text(hypothesis)
     versions = versions_of(session, assignment.id, idempotency_key)
     repeated = with_key(versions, idempotency_key)
     if repeated:
         return _same(repeated, assignment, verdict, text)
-    require_rating(rater, state)
+    require_rating(rater)
     if assignment.state not in GIVEN_STATES or versions[-1].version != version:
         raise Conflict("This verdict was changed meanwhile, perhaps in another tab. Look at it again before you edit.")
     newest = versions[-1]
@@ -143,13 +141,12 @@ def edit(
     return add_version(session, rater, assignment.code, edited)
 
 
-def save_draft(session: Session, settings: Settings, rater: Rater, assignment_code: str, hypothesis: str) -> None:
+def save_draft(session: Session, settings: Settings, rater: LockedRater, assignment_code: str, hypothesis: str) -> None:
     """Keep what is being written. Writing is a sign of life, so the lease runs on."""
     at = clock.now()
-    state = lock_rater(session, rater)
     assignment = own_assignment(session, rater, assignment_code)
     text = checked_text(hypothesis)
-    require_rating(rater, state)
+    require_rating(rater)
     if assignment.state in GIVEN_STATES:
         raise Conflict(OLD_PAGE)
     keep_draft(session, settings, assignment, text, at)
@@ -161,14 +158,13 @@ def keep_draft(session: Session, settings: Settings, assignment: Own, text: str,
     change(session, assignment.id, draft=text, leased_until=at + settings.lease if runs_on else assignment.leased_until)
 
 
-def skip(session: Session, settings: Settings, rater: Rater, assignment_code: str) -> None:
+def skip(session: Session, settings: Settings, rater: LockedRater, assignment_code: str) -> None:
     """The item could not be shown: its place goes back, and this rater is not offered it again."""
     at = clock.now()
-    state = lock_rater(session, rater)
     assignment = own_assignment(session, rater, assignment_code)
     if assignment.state is AssignmentState.SKIPPED:
         return
-    require_rating(rater, state)
+    require_rating(rater)
     if assignment.state in GIVEN_STATES:
         raise Conflict(OLD_PAGE)
     change(session, assignment.id, state=AssignmentState.SKIPPED)
@@ -178,18 +174,17 @@ def skip(session: Session, settings: Settings, rater: Rater, assignment_code: st
     record(session, rater, "item skipped", assignment=assignment.code)
 
 
-def go_on(session: Session, settings: Settings, rater: Rater) -> None:
+def go_on(session: Session, settings: Settings, rater: LockedRater) -> None:
     """Rate beyond one's share."""
     at = clock.now()
-    require_rating(rater, lock_rater(session, rater))
+    require_rating(rater)
     if rater.share is not None:
-        rater.share = None
-        session.flush()
+        rater = change_rater(session, rater, share=None)
         record(session, rater, "went on beyond the share")
     _take_next(session, settings, rater, begin(session, settings, rater, at), at, restart_clock=True)
 
 
-def own_assignment(session: Session, rater: Rater, code: str) -> Own:
+def own_assignment(session: Session, rater: SomeRater, code: str) -> Own:
     assignment = own(session, rater, code)
     if assignment is None:
         raise NotFound()
@@ -209,7 +204,7 @@ def _in_time(assignment: Own, at: datetime) -> bool:
     return assignment.state is AssignmentState.HELD and assignment.leased_until - at > NEARLY_OVER
 
 
-def _late_and_surplus(session: Session, rater: Rater, assignment: Own, at: datetime) -> tuple[bool, bool]:
+def _late_and_surplus(session: Session, rater: SomeRater, assignment: Own, at: datetime) -> tuple[bool, bool]:
     """Of a verdict that may not be in time. Its item stays locked."""
     surplus = not place_is_left(session, rater, assignment.item_id, at)
     held = assignment.state is AssignmentState.HELD
@@ -219,7 +214,7 @@ def _late_and_surplus(session: Session, rater: Rater, assignment: Own, at: datet
 def _take_next(
     session: Session,
     settings: Settings,
-    rater: Rater,
+    rater: LockedRater,
     sitting: NewestSitting,
     at: datetime,
     *,
@@ -229,7 +224,8 @@ def _take_next(
     if keep_in_hand(session, settings, rater, at, restart_clock=restart_clock, wait=wait):
         return
     if not (wants_more(count_done(session, rater), rater.share) and may_any_return(session, rater)):
-        rater.finished_at = rater.finished_at or at
+        if rater.finished_at is None:
+            change_rater(session, rater, finished_at=at)
         end(session, sitting, at)
     elif day_is_full(session, rater, at):
         end(session, sitting, at)  # nothing more is given today

@@ -30,7 +30,7 @@ HTMX_CONFIG = json.dumps(
 
 
 def beside(seconds: float, fragment: bytes, clock: tuple[int, int] = (60, 120)) -> dict[str, Any]:
-    snippets = fragment.count(b"<li>")
+    snippets = fragment.count(b"<li><input")
     turn, end = clock
     return {
         "snippets": snippets,

@@ -6,10 +6,11 @@ from typing import NamedTuple
 from sqlalchemy import Select, and_, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
-from app.db import plain
+from app.compiled import Compiled
 from app.models import Assignment, AssignmentState, Item, Placement, Rater, Study
 from app.models.base import new_code
 from app.rating.assignment import lease_is_over, wants_more
+from app.rating.locked import LockedRater, SomeRater, change_rater
 from app.rating.queries import day_is_full
 from app.rating.statements import (
     DONE,
@@ -40,6 +41,8 @@ class Free(NamedTuple):
     """An item that may be taken."""
 
     item_id: int
+    place: int
+    """In the order of the seat."""
     assignment_id: int | None
     """The rater's own to it, where they had it before and lost it."""
     last_position: int | None
@@ -47,8 +50,8 @@ class Free(NamedTuple):
 
 
 OWN = tuple(getattr(Assignment, name) for name in Own._fields)
-OF_CODE = select(*OWN).where(Assignment.rater_id == RATER, Assignment.code == bindparam("code"))
-AT_WORK = (
+OF_CODE = Compiled(select(*OWN).where(Assignment.rater_id == RATER, Assignment.code == bindparam("code")))
+AT_WORK = Compiled(
     select(Study.terms, DONE.scalar_subquery(), *OWN)
     .select_from(Rater)
     .join(Study, Study.id == Rater.study_id)
@@ -57,34 +60,37 @@ AT_WORK = (
     .order_by(Assignment.position)
 )
 """What the rater has in hand, a row each, or one row of nothing; and beside it what lets them have more."""
-CHANGE = update(Assignment).where(Assignment.id == bindparam("assignment"))
-ADD = insert(Assignment).returning(Assignment.id)
+CHANGE = Compiled(update(Assignment).where(Assignment.id == bindparam("assignment")))
+ADD = Compiled(insert(Assignment))
 CAPACITY = select(Item.capacity).where(Item.id == bindparam("item"))
-OTHERS = (
+WAIT_FOR_CAPACITY = Compiled(CAPACITY.with_for_update(key_share=True))
+FREE_CAPACITY = Compiled(CAPACITY.with_for_update(key_share=True, skip_locked=True))
+"""The same without waiting: no row where somebody else has the item locked."""
+OTHERS = Compiled(
     select(func.count())
     .where(Assignment.item_id == bindparam("item"), Assignment.rater_id != RATER)
     .where(filled_or_held(Assignment))
 )
-HAS_A_PLACE = select(places_used() < Item.capacity).where(Item.id == bindparam("item"))
+HAS_A_PLACE = Compiled(select(places_used() < Item.capacity).where(Item.id == bindparam("item")))
 MINE = select(Assignment.id).where(Assignment.rater_id == RATER, Assignment.item_id == Placement.item_id)
 LAST_POSITION = select(func.max(Assignment.position)).where(Assignment.rater_id == RATER)
 
 
 class Look(NamedTuple):
-    """A place to look for something to rate: an item that is not known to be full, to be locked."""
+    """Where to look for something to rate: the first item that is not known to be full, to be locked."""
 
-    free: Select[int, int | None, int | None]
+    free: Compiled
     waits: bool
     """For whoever is claiming it just now, to see whether they leave a place; else it is passed over."""
 
 
 def _look(free: Select[int], *, waits: bool = False) -> Look:
     statement = (
-        free.where(Item.id.not_in(bindparam("full", expanding=True)))
-        .add_columns(MINE.correlate(Placement).scalar_subquery(), LAST_POSITION.scalar_subquery())
+        free.where(Placement.position > bindparam("full"))
+        .add_columns(Placement.position, MINE.correlate(Placement).scalar_subquery(), LAST_POSITION.scalar_subquery())
         .with_for_update(of=Item, skip_locked=not waits, key_share=True)
     )
-    return Look(statement, waits)
+    return Look(Compiled(statement), waits)
 
 
 DEALT = (_look(FREE_OF_SEAT_ONWARD), _look(FREE_OF_SEAT), _look(FREE_OF_SEAT, waits=True))
@@ -93,28 +99,29 @@ raters who keep to theirs never take a place that only another could fill, who h
 """
 ANY = (_look(FREE_ONWARD), _look(FREE), _look(FREE, waits=True))
 """Where to look when nothing of it is left."""
+ANY_OF_SEAT = Compiled(FREE_OF_SEAT)
 
 
-def own(session: Session, rater: Rater, code: str) -> Own | None:
+def own(session: Session, rater: SomeRater, code: str) -> Own | None:
     """The rater's assignment of this code."""
-    row = plain(session).execute(OF_CODE, {"rater": rater.id, "code": code}).one_or_none()
+    row = OF_CODE.row(session, rater=rater.id, code=code)
     return Own(*row) if row else None
 
 
 def change(session: Session, assignment_id: int, **values: AssignmentState | datetime | str) -> None:
-    plain(session).execute(CHANGE, {"assignment": assignment_id, **values})
+    CHANGE.run(session, assignment=assignment_id, **values)
 
 
 def keep_in_hand(
-    session: Session, settings: Settings, rater: Rater, at: datetime, *, restart_clock: bool, wait: bool = True
+    session: Session, settings: Settings, rater: LockedRater, at: datetime, *, restart_clock: bool, wait: bool = True
 ) -> bool:
     """Keep the rater's item to go on with: one that is held already, or a new one. False: there is nothing to give.
 
     Without `wait`, because an item is locked already, one that somebody else is claiming just now is not given.
     """
-    rows = plain(session).execute(AT_WORK, {"rater": rater.id}).all()
+    rows = AT_WORK.rows(session, rater=rater.id)
     terms, done = rows[0][:2]
-    for held in [Own(*row[2:]) for row in rows if row.id]:
+    for held in [Own(*row[2:]) for row in rows if row[2]]:
         if not lease_is_over(held.leased_until, at) or place_is_left(session, rater, held.item_id, at, wait=False):
             shown_at = at if restart_clock else held.shown_at
             change(session, held.id, leased_until=at + settings.lease, shown_at=shown_at)
@@ -126,18 +133,19 @@ def keep_in_hand(
     return _claim(session, settings, rater, at, wait=wait)
 
 
-def place_is_left(session: Session, rater: Rater, item_id: int, at: datetime, *, wait: bool = True) -> bool:
+def place_is_left(session: Session, rater: SomeRater, item_id: int, at: datetime, *, wait: bool = True) -> bool:
     """Whether the others have left a place on this item, which stays locked until the transaction ends.
 
     Who holds other items' locks already must not wait for one more: two raters could wait for each other.
     """
-    lock = CAPACITY.with_for_update(key_share=True, skip_locked=not wait)
-    connection, values = plain(session), {"item": item_id, "rater": rater.id, "at": at}
-    capacity = connection.execute(lock, {"item": item_id}).scalar_one_or_none()
-    return capacity is not None and connection.execute(OTHERS, values).scalar_one() < capacity
+    locked = (WAIT_FOR_CAPACITY if wait else FREE_CAPACITY).row(session, item=item_id)
+    if locked is None:
+        return False
+    (others,) = OTHERS.one(session, item=item_id, rater=rater.id, at=at)
+    return bool(others < locked[0])
 
 
-def _claim(session: Session, settings: Settings, rater: Rater, at: datetime, *, wait: bool) -> bool:
+def _claim(session: Session, settings: Settings, rater: LockedRater, at: datetime, *, wait: bool) -> bool:
     taken = _take_free_item(session, rater, at, wait=wait)
     if taken is None:
         return False
@@ -146,28 +154,26 @@ def _claim(session: Session, settings: Settings, rater: Rater, at: datetime, *, 
         "leased_until": at + settings.lease,
     }  # fmt: skip
     if taken.assignment_id:  # it was released, and is taken again
-        plain(session).execute(CHANGE, {"assignment": taken.assignment_id, **values})
+        CHANGE.run(session, assignment=taken.assignment_id, **values)
     else:
-        own_values = {"code": new_code(), "rater_id": rater.id, "item_id": taken.item_id, "draft": ""}
-        plain(session).execute(ADD, own_values | values)
+        ADD.run(session, code=new_code(), rater_id=rater.id, item_id=taken.item_id, draft="", **values)
     if rater.finished_at is not None:
-        rater.finished_at = None
+        change_rater(session, rater, finished_at=None)
     return True
 
 
-def _take_free_item(session: Session, rater: Rater, at: datetime, *, wait: bool) -> Free | None:
+def _take_free_item(session: Session, rater: LockedRater, at: datetime, *, wait: bool) -> Free | None:
     """Lock the next free item in the seat's order, or else the first: of what was dealt to the seat, or else of all."""
-    full: list[int] = []
-    connection, values = plain(session), {"rater": rater.id, "at": at}
     for look in ANY if rater.share is None else DEALT + ANY:
         if look.waits and not wait:
-            if connection.execute(FREE_OF_SEAT, values).first() is not None:
+            if ANY_OF_SEAT.row(session, rater=rater.id, at=at) is not None:
                 return None  # rather nothing now than what was dealt to somebody else
             continue
-        while row := connection.execute(look.free, values | {"full": full}).one_or_none():
+        full = 0  # the last place in the order whose item turned out to be full
+        while row := look.free.row(session, rater=rater.id, at=at, full=full):
             taken = Free(*row)
             # The lock may have been granted after another claim was committed: only a look from behind it is sure.
-            if connection.execute(HAS_A_PLACE, {"item": taken.item_id, "at": at}).scalar_one():
+            if HAS_A_PLACE.one(session, item=taken.item_id, at=at)[0]:
                 return taken
-            full.append(taken.item_id)
+            full = taken.place
     return None

@@ -6,7 +6,8 @@ from typing import NamedTuple
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.models import Rater, RaterPhase, Study
+from app.models import RaterPhase, Study
+from app.rating.locked import SomeRater
 from app.rating.phases import next_phase
 from app.rating.returning import allowed_host, filled
 from app.rating.terms import Terms
@@ -28,7 +29,7 @@ def new_completion_code() -> str:
     return "".join(secrets.choice(LETTERS) for _ in range(8))
 
 
-def completion_of(session: Session, settings: Settings, rater: Rater, done: int) -> Completion | None:
+def completion_of(session: Session, settings: Settings, rater: SomeRater, done: int) -> Completion | None:
     """For a rater for whom nothing is left to rate. None before the last phase is over, or where nothing is given."""
     design, stored = session.execute(select(Study.design, Study.terms).where(Study.id == rater.study_id)).one()
     last = rater.phase is RaterPhase.DONE
@@ -42,7 +43,7 @@ def completion_of(session: Session, settings: Settings, rater: Rater, done: int)
     return Completion(code, filled(terms.return_address, code) if host else None, host)
 
 
-def own_code(terms: Terms, rater: Rater) -> str:
+def own_code(terms: Terms, rater: SomeRater) -> str:
     """The study's code, and after it the rater's own letters where the study wants them."""
     letters = rater.completion_code if terms.own_codes else None
     return "-".join(part for part in (terms.completion_code, letters) if part)

@@ -5,9 +5,8 @@ from typing import NamedTuple
 from sqlalchemy.orm import Session
 
 from app import clock
-from app.db import plain
-from app.models import Rater
 from app.rating.day import day_start
+from app.rating.locked import SomeRater
 from app.rating.statements import TODAY
 from app.rating.terms import Terms
 
@@ -20,7 +19,6 @@ class Today(NamedTuple):
     goal: int | None
 
 
-def today_of(session: Session, rater: Rater, minutes_east: int) -> Today:
-    values = {"rater": rater.id, "since": day_start(clock.now(), minutes_east)}
-    terms, done = plain(session).execute(TODAY, values).one()
+def today_of(session: Session, rater: SomeRater, minutes_east: int) -> Today:
+    terms, done = TODAY.one(session, rater=rater.id, since=day_start(clock.now(), minutes_east))
     return Today(done, Terms.of(terms).day_goal)

@@ -3,9 +3,9 @@
 from sqlalchemy.orm import Session
 
 from app import clock
-from app.models import Rater, StudyState
+from app.models import StudyState
 from app.rating.actions import keep_draft, own_assignment
-from app.rating.locking import lock_rater
+from app.rating.locked import LockedRater
 from app.rating.presence import end, seen
 from app.rating.queries import newest_sitting
 from app.rating.sittings import is_over
@@ -14,14 +14,13 @@ from app.rating.versions import checked_text
 from app.settings import Settings
 
 
-def pause(session: Session, settings: Settings, rater: Rater, assignment_code: str, hypothesis: str) -> None:
+def pause(session: Session, settings: Settings, rater: LockedRater, assignment_code: str, hypothesis: str) -> None:
     """The neuron stays in hand, as long as any other; what is being written is kept. Twice changes nothing."""
     at = clock.now()
-    state = lock_rater(session, rater)
     assignment = own_assignment(session, rater, assignment_code)
     text = checked_text(hypothesis)
     newest = newest_sitting(session, rater)
-    if state is not StudyState.OPEN or newest is None:
+    if rater.study_state is not StudyState.OPEN or newest is None:
         return  # the page says so
     if is_over(newest.last_seen_at, newest.ended_at, at, settings.idle):
         return

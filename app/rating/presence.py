@@ -5,18 +5,19 @@ from datetime import datetime
 from sqlalchemy import bindparam, insert, update
 from sqlalchemy.orm import Session
 
-from app.db import plain
-from app.models import Rater, Sitting
+from app.compiled import Compiled
+from app.models import Sitting
 from app.models.base import new_code
+from app.rating.locked import SomeRater
 from app.rating.queries import newest_sitting
 from app.rating.sittings import NewestSitting, Stretch, is_break_due, is_over, prolonged, stretched
 from app.settings import Settings
 
-CHANGE = update(Sitting).where(Sitting.id == bindparam("sitting"))
-OPEN = insert(Sitting).returning(Sitting.id)
+CHANGE = Compiled(update(Sitting).where(Sitting.id == bindparam("sitting")))
+OPEN = Compiled(insert(Sitting).returning(Sitting.id))
 
 
-def seen(session: Session, settings: Settings, rater: Rater, at: datetime) -> NewestSitting | None:
+def seen(session: Session, settings: Settings, rater: SomeRater, at: datetime) -> NewestSitting | None:
     """The sitting that this sign of life belongs to; None where it was ended or paused and only Begin opens one."""
     sitting = newest_sitting(session, rater)
     if sitting is not None and (sitting.ended_by is not None or sitting.paused):
@@ -24,7 +25,7 @@ def seen(session: Session, settings: Settings, rater: Rater, at: datetime) -> Ne
     return _prolonged_or_new(session, settings, rater, sitting, at)
 
 
-def begin(session: Session, settings: Settings, rater: Rater, at: datetime) -> NewestSitting:
+def begin(session: Session, settings: Settings, rater: SomeRater, at: datetime) -> NewestSitting:
     """The rater pressed Begin: goes on with the sitting that is open, or opens one."""
     return _prolonged_or_new(session, settings, rater, newest_sitting(session, rater), at)
 
@@ -40,7 +41,7 @@ def end(session: Session, sitting: NewestSitting, at: datetime, *, paused: bool 
 
 
 def _prolonged_or_new(
-    session: Session, settings: Settings, rater: Rater, sitting: NewestSitting | None, at: datetime
+    session: Session, settings: Settings, rater: SomeRater, sitting: NewestSitting | None, at: datetime
 ) -> NewestSitting:
     if sitting is not None and not is_over(sitting.last_seen_at, sitting.ended_at, at, settings.idle):
         longer = prolonged(sitting, at)
@@ -54,15 +55,14 @@ def _prolonged_or_new(
     return _opened(session, rater, sitting, at)
 
 
-def _opened(session: Session, rater: Rater, before: NewestSitting | None, at: datetime) -> NewestSitting:
+def _opened(session: Session, rater: SomeRater, before: NewestSitting | None, at: datetime) -> NewestSitting:
     stretch = stretched(before.stretch, before.last_seen_at, at, worked=False) if before else Stretch()
-    values = {
-        "code": new_code(), "rater_id": rater.id, "started_at": at, "last_seen_at": at, "active_seconds": 0.0,
-        "unrested_seconds": stretch.seconds, "break_offered_at": stretch.break_offered_at, "paused": False,
-    }  # fmt: skip
-    number = plain(session).execute(OPEN, values).scalar_one()
+    (number,) = OPEN.one(
+        session, code=new_code(), rater_id=rater.id, started_at=at, last_seen_at=at, active_seconds=0.0,
+        unrested_seconds=stretch.seconds, break_offered_at=stretch.break_offered_at, paused=False,
+    )  # fmt: skip
     return NewestSitting(number, at, at, 0.0, stretch.seconds, stretch.break_offered_at)
 
 
 def _change(session: Session, sitting: NewestSitting, **values: datetime | float | None) -> None:
-    plain(session).execute(CHANGE, {"sitting": sitting.id, **values})
+    CHANGE.run(session, sitting=sitting.id, **values)

@@ -7,13 +7,12 @@ from sqlalchemy import Select, and_, exists, func, select
 from sqlalchemy.orm import Session
 
 from app import clock
-from app.db import plain
+from app.compiled import Compiled
 from app.models import (
     Amendment,
     Assignment,
     AssignmentState,
     ItemContent,
-    Rater,
     RaterPhase,
     Rating,
     RatingAction,
@@ -23,12 +22,14 @@ from app.models import (
 )
 from app.rating.assignment import PageState, Standing, page_state, wants_more
 from app.rating.day import day_start
+from app.rating.locked import SomeRater
 from app.rating.sittings import NewestSitting, is_over
 from app.rating.statements import DONE, FREE, GIVEN_STATES, IN_HAND, NEWEST_SITTING, PAGE, TODAY, UNFILLED
 from app.rating.terms import Terms
 from app.settings import Settings
 
 USUAL_CLOCK = (60, 120)
+COUNT_DONE, ANY_FREE = Compiled(DONE), Compiled(FREE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,10 +109,10 @@ class Last(NamedTuple):
     action: RatingAction
 
 
-def rating_page(session: Session, settings: Settings, rater: Rater) -> RatingPage:
+def rating_page(session: Session, settings: Settings, rater: SomeRater) -> RatingPage:
     """What this rater sees at /rate. Only reads."""
     at = clock.now()
-    row = plain(session).execute(PAGE, {"rater": rater.id}).one()
+    row = PAGE.one(session, rater=rater.id)
     study_state, design, done, in_hand = row[:4]
     hand, last = Hand(*row[4:8]), Last(*row[8:15])
     sitting = NewestSitting(*row[15:]) if row[15] else None
@@ -140,7 +141,7 @@ def rating_page(session: Session, settings: Settings, rater: Rater) -> RatingPag
     )
 
 
-def standing_of(session: Session, settings: Settings, rater: Rater, at: datetime) -> Standing:
+def standing_of(session: Session, settings: Settings, rater: SomeRater, at: datetime) -> Standing:
     study_state = session.scalars(select(Study.state).where(Study.id == rater.study_id)).one()
     return _standing(
         session, settings, rater, at, study_state=study_state, sitting=newest_sitting(session, rater),
@@ -151,7 +152,7 @@ def standing_of(session: Session, settings: Settings, rater: Rater, at: datetime
 def _standing(
     session: Session,
     settings: Settings,
-    rater: Rater,
+    rater: SomeRater,
     at: datetime,
     *,
     study_state: StudyState,
@@ -178,12 +179,12 @@ def _break_after_minutes(sitting: NewestSitting | None) -> int | None:
     return int(sitting.unrested_seconds // 60) if sitting is not None and offered else None
 
 
-def holds_any(session: Session, rater: Rater) -> bool:
+def holds_any(session: Session, rater: SomeRater) -> bool:
     mine = and_(Assignment.rater_id == rater.id, Assignment.state == AssignmentState.HELD)
     return session.scalars(select(exists().where(mine))).one()
 
 
-def wide_fragment(session: Session, rater: Rater, assignment_code: str) -> bytes | None:
+def wide_fragment(session: Session, rater: SomeRater, assignment_code: str) -> bytes | None:
     """The item in hand with more context; None when there is no such assignment of this rater."""
     statement = (
         select(ItemContent.wide_fragment)
@@ -193,12 +194,12 @@ def wide_fragment(session: Session, rater: Rater, assignment_code: str) -> bytes
     return session.scalars(statement).one_or_none()
 
 
-def given_verdicts(session: Session, rater: Rater) -> list[GivenVerdict]:
+def given_verdicts(session: Session, rater: SomeRater) -> list[GivenVerdict]:
     """The rater's own verdicts as they stand, the newest first."""
     return [_given(_parts(*row)) for row in session.execute(standing_verdicts(rater))]
 
 
-def given_fragment(session: Session, rater: Rater, assignment_code: str) -> tuple[GivenVerdict, bytes] | None:
+def given_fragment(session: Session, rater: SomeRater, assignment_code: str) -> tuple[GivenVerdict, bytes] | None:
     """One of the rater's own verdicts with the item it is about, to look at again and to edit."""
     statement = (
         standing_verdicts(rater)
@@ -210,34 +211,35 @@ def given_fragment(session: Session, rater: Rater, assignment_code: str) -> tupl
     return (_given(_parts(row[0], row[1])), row[2]) if row else None
 
 
-def last_verdict(session: Session, rater: Rater) -> GivenVerdict | None:
+def last_verdict(session: Session, rater: SomeRater) -> GivenVerdict | None:
     """The verdict that can be taken back: the last one, while no other is being taken back."""
     statement = standing_verdicts(rater).where(IN_HAND.scalar_subquery() < 2).limit(1)
     row = session.execute(statement, {"rater": rater.id}).one_or_none()
     return _given(_parts(*row)) if row else None
 
 
-def newest_sitting(session: Session, rater: Rater) -> NewestSitting | None:
-    row = plain(session).execute(NEWEST_SITTING, {"rater": rater.id}).one_or_none()
+def newest_sitting(session: Session, rater: SomeRater) -> NewestSitting | None:
+    row = NEWEST_SITTING.row(session, rater=rater.id)
     return NewestSitting(*row) if row else None
 
 
-def count_done(session: Session, rater: Rater) -> int:
-    return plain(session).execute(DONE, {"rater": rater.id}).scalar_one()
+def count_done(session: Session, rater: SomeRater) -> int:
+    done: int = COUNT_DONE.one(session, rater=rater.id)[0]
+    return done
 
 
-def is_any_free(session: Session, rater: Rater, at: datetime) -> bool:
-    return plain(session).execute(FREE, {"rater": rater.id, "at": at}).first() is not None
+def is_any_free(session: Session, rater: SomeRater, at: datetime) -> bool:
+    return ANY_FREE.row(session, rater=rater.id, at=at) is not None
 
 
-def may_any_return(session: Session, rater: Rater) -> bool:
+def may_any_return(session: Session, rater: SomeRater) -> bool:
     """Whether an item without all its verdicts is left, free or in other hands."""
-    return plain(session).execute(UNFILLED, {"rater": rater.id}).first() is not None
+    return UNFILLED.row(session, rater=rater.id) is not None
 
 
-def day_is_full(session: Session, rater: Rater, at: datetime) -> bool:
+def day_is_full(session: Session, rater: SomeRater, at: datetime) -> bool:
     """Whether the study's limit a day is reached. Such a day is everybody's, in UTC: nobody's clock can stretch it."""
-    stored, given = plain(session).execute(TODAY, {"rater": rater.id, "since": day_start(at)}).one()
+    stored, given = TODAY.one(session, rater=rater.id, since=day_start(at))
     most = Terms.of(stored).most_a_day
     return most is not None and given >= most
 
@@ -247,19 +249,19 @@ def clock_of(design: Mapping[str, Any]) -> tuple[int, int]:
     return int(design.get("clock_seconds", USUAL_CLOCK[0])), int(design.get("clock_end_seconds", USUAL_CLOCK[1]))
 
 
-def design_of(session: Session, rater: Rater) -> dict[str, Any]:
+def design_of(session: Session, rater: SomeRater) -> dict[str, Any]:
     design: dict[str, Any] = session.scalars(select(Study.design).where(Study.id == rater.study_id)).one()
     return design
 
 
-def study_record(session: Session, rater: Rater) -> StudyRecord:
+def study_record(session: Session, rater: SomeRater) -> StudyRecord:
     newest = select(Amendment.plan_digest).where(Amendment.study_id == Study.id).order_by(Amendment.number.desc())
     plan = func.coalesce(newest.limit(1).correlate(Study).scalar_subquery(), Study.plan_digest)
     columns = select(Study.log_head, Study.log_lines, Study.seal_root, plan).where(Study.id == rater.study_id)
     return StudyRecord(*session.execute(columns).one())
 
 
-def standing_verdicts(rater: Rater) -> Select[Assignment, Rating]:
+def standing_verdicts(rater: SomeRater) -> Select[Assignment, Rating]:
     newest = select(func.max(Rating.version)).where(Rating.assignment_id == Assignment.id).correlate(Assignment)
     return (
         select(Assignment, Rating)

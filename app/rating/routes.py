@@ -2,35 +2,55 @@
 
 from datetime import datetime
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import Response
+from pydantic import BaseModel, Field
 
 from app import clock
-from app.db import ReadSession, RoomToWrite, SeparateReads, SeparateTransactions, WriteSession
+from app.db import ReadSession, SeparateReads, WriteSession
 from app.errors import Conflict, NotFound
+from app.form import described, read_form
 from app.models import RaterPhase, Verdict
-from app.params import AppSettings, Code, FormText, ShortText
+from app.params import AppSettings, Code, FormText, NoNul
 from app.rating import actions, pausing, queries
 from app.rating.beside import beside
 from app.rating.completion import completion_of
 from app.rating.daily import today_of
 from app.rating.day import minutes_east_of, next_day, there, zone_name
+from app.rating.locked import LockedRater, SomeRater, lock_rater_of
 from app.rating.phases import PLACES, next_phase
 from app.rating.stays import own_stays
 from app.rating.words import KEY_NAMES, PALETTE_NAMES, THEME_NAMES, VERDICT_WORDS
-from app.security import ReadingRater, WritingRater, find_rater, reading_rater, writing_rater
+from app.security import RATER_COOKIE, ReadingRater, find_rater, reading_rater
 from app.settings import Settings
 from app.web import redirect, render, trusted, wants_fragment
+from app.writer import Writing
 
 router = APIRouter()
 
 
-AssignmentCode = Annotated[str, Form(alias="assignment", max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
-Key = Annotated[str, Form(alias="key", max_length=64, pattern=r"^[A-Za-z0-9_-]{8,64}$")]
-Ticks = Annotated[list[ShortText], Form()]
+def locked_rater(request: Request, session: WriteSession) -> LockedRater:
+    return lock_rater_of(session, request.cookies.get(RATER_COOKIE))
+
+
+WhoWrites = Annotated[LockedRater, Depends(locked_rater)]
+
+ASSIGNMENT, KEY = r"^[A-Za-z0-9_-]+$", r"^[A-Za-z0-9_-]{8,64}$"
+AssignmentCode = Annotated[str, Form(alias="assignment", max_length=64, pattern=ASSIGNMENT)]
+Key = Annotated[str, Form(alias="key", max_length=64, pattern=KEY)]
+Ticks = list[Annotated[str, Field(max_length=200), NoNul]]
 """Several boxes of one name, and a hidden field that scripts fill: any value means yes."""
+
+
+class VerdictForm(BaseModel):
+    assignment: Annotated[str, Field(max_length=64, pattern=ASSIGNMENT)]
+    verdict: Verdict
+    key: Annotated[str, Field(max_length=64, pattern=KEY)]
+    hypothesis: Annotated[str, Field(max_length=10_000), NoNul] = ""
+    lined_up: Ticks = []
+    widened: Ticks = []
 
 
 @router.get("/rate")
@@ -57,42 +77,33 @@ def begin(
     request: Request,
     session: WriteSession,
     settings: AppSettings,
-    rater: WritingRater,
+    rater: WhoWrites,
     rested: Annotated[bool, Form()] = False,
 ) -> Response:
     actions.continue_sitting(session, settings, rater, restart_clock=rested)
     return redirect(request, "/rate")
 
 
-@router.post("/rate/verdict")
-def give(
-    request: Request,
-    transactions: SeparateTransactions,
-    reads: SeparateReads,
-    _room: RoomToWrite,
-    settings: AppSettings,
-    assignment: AssignmentCode,
-    verdict: Annotated[Verdict, Form()],
-    key: Key,
-    hypothesis: FormText = "",
-    lined_up: Ticks = [],  # noqa: B006  # FastAPI copies it
-    widened: Ticks = [],  # noqa: B006
-) -> Response:
-    notice = None
-    with transactions() as session:
-        rater = writing_rater(request, session)
+@router.post("/rate/verdict", openapi_extra=described(VerdictForm))
+async def give(request: Request, write: Writing, settings: AppSettings) -> Response:
+    form = await read_form(request, VerdictForm)
+
+    def store(session: WriteSession) -> Page | None:
+        """The page that comes next is read along, and rendered while the next verdict may be stored."""
+        rater, notice = locked_rater(request, session), None
         try:
             actions.submit(
-                session, settings, rater, assignment, verdict, hypothesis, key,
-                lined_up=any(lined_up), widened=any(widened),
+                session, settings, rater, form.assignment, form.verdict, form.hypothesis, form.key,
+                lined_up=any(form.lined_up), widened=any(form.widened),
             )  # fmt: skip
         except Conflict as conflict:  # the page in this tab is an old one: it leads to the current one
             notice = conflict.message
-    # The verdict is stored. Whoever waits to write does not wait for the page that comes next.
-    with reads() as session:
-        if notice:
-            return _page(request, session, settings, rater, notice=notice)
-        return _next(request, session, settings, rater)
+        if notice or wants_fragment(request):
+            return _read(request, session, settings, rater, notice=notice)
+        return None
+
+    page = await write(store)
+    return redirect(request, "/rate") if page is None else _shown(request, page)
 
 
 @router.post("/rate/undo")
@@ -100,7 +111,7 @@ def undo(
     request: Request,
     session: WriteSession,
     settings: AppSettings,
-    rater: WritingRater,
+    rater: WhoWrites,
     assignment: AssignmentCode,
     key: Key,
 ) -> Response:
@@ -115,7 +126,7 @@ def undo(
 def draft(
     session: WriteSession,
     settings: AppSettings,
-    rater: WritingRater,
+    rater: WhoWrites,
     assignment: AssignmentCode,
     hypothesis: FormText = "",
 ) -> None:
@@ -124,7 +135,7 @@ def draft(
 
 @router.post("/rate/skip")
 def skip(
-    request: Request, session: WriteSession, settings: AppSettings, rater: WritingRater, assignment: AssignmentCode
+    request: Request, session: WriteSession, settings: AppSettings, rater: WhoWrites, assignment: AssignmentCode
 ) -> Response:
     try:
         actions.skip(session, settings, rater, assignment)
@@ -138,7 +149,7 @@ def pause(
     request: Request,
     session: WriteSession,
     settings: AppSettings,
-    rater: WritingRater,
+    rater: WhoWrites,
     assignment: AssignmentCode,
     hypothesis: FormText = "",
 ) -> Response:
@@ -157,7 +168,7 @@ def own_sittings(request: Request, session: ReadSession, settings: AppSettings, 
 
 
 @router.post("/rate/go-on")
-def go_on(request: Request, session: WriteSession, settings: AppSettings, rater: WritingRater) -> Response:
+def go_on(request: Request, session: WriteSession, settings: AppSettings, rater: WhoWrites) -> Response:
     actions.go_on(session, settings, rater)
     return redirect(request, "/rate")
 
@@ -178,7 +189,7 @@ def change(
     request: Request,
     session: WriteSession,
     settings: AppSettings,
-    rater: WritingRater,
+    rater: WhoWrites,
     assignment: Code,
     version: Annotated[int, Form(ge=1, le=1_000_000)],
     verdict: Annotated[Verdict, Form()],
@@ -210,7 +221,7 @@ def help_page(request: Request, session: ReadSession) -> Response:
     )  # fmt: skip
 
 
-def _next(request: Request, session: WriteSession, settings: Settings, rater: WritingRater) -> Response:
+def _next(request: Request, session: WriteSession, settings: Settings, rater: SomeRater) -> Response:
     """What comes after a write: for htmx at once, for a plain form by a redirect, so that reloading is harmless."""
     if wants_fragment(request):
         return _page(request, session, settings, rater)
@@ -221,11 +232,31 @@ def _page(
     request: Request,
     session: ReadSession,
     settings: Settings,
-    rater: ReadingRater,
+    rater: SomeRater,
     *,
     wide: bool = False,
     notice: str | None = None,
 ) -> Response:
+    return _shown(request, _read(request, session, settings, rater, wide=wide, notice=notice))
+
+
+Page = dict[str, Any]
+"""Everything that the rating page's template asks for."""
+
+
+def _shown(request: Request, page: Page) -> Response:
+    return render(request, "rating/page.html", block="rate", status_code=409 if page["notice"] else 200, **page)
+
+
+def _read(
+    request: Request,
+    session: ReadSession,
+    settings: Settings,
+    rater: SomeRater,
+    *,
+    wide: bool = False,
+    notice: str | None = None,
+) -> Page:
     page = queries.rating_page(session, settings, rater)
     fragment = page.fragment
     if wide and page.code:
@@ -233,11 +264,7 @@ def _page(
     keeps = page.state in ("begin", "enough", "finished", "closed")  # between neurons, with room for the record
     east = minutes_east_of(request.cookies.get("glance_east"))
     at_work = page.state in ("item", "begin", "enough")
-    return render(
-        request,
-        "rating/page.html",
-        block="rate",
-        status_code=409 if notice else 200,
+    return dict(
         page=page,
         fragment=trusted(fragment),
         record=queries.study_record(session, rater) if keeps else None,
@@ -260,14 +287,14 @@ def _next_day_there(east: int) -> tuple[datetime, datetime]:
     return again, there(again, east)
 
 
-def _following(session: ReadSession, rater: ReadingRater) -> str | None:
+def _following(session: ReadSession, rater: SomeRater) -> str | None:
     """What a rater who has rated everything may go on to."""
     following = next_phase(rater.phase, queries.design_of(session, rater))
     return following.value if following and rater.phase is RaterPhase.RATING else None
 
 
 def _look_again(
-    request: Request, session: ReadSession, rater: ReadingRater, assignment: str, *, notice: str | None = None
+    request: Request, session: ReadSession, rater: SomeRater, assignment: str, *, notice: str | None = None
 ) -> Response:
     found = queries.given_fragment(session, rater, assignment)
     if found is None:

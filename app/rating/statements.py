@@ -3,11 +3,13 @@
 `:rater` is the rater's id, `:at` the moment of the request.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import ColumnElement, Integer, ScalarSelect, Select, and_, bindparam, exists, func, or_, select
+from sqlalchemy import ColumnElement, Integer, ScalarSelect, Select, and_, bindparam, exists, func, literal, or_, select
 from sqlalchemy.orm import aliased
 
+from app.compiled import Compiled
 from app.models import (
     Assignment,
     AssignmentState,
@@ -32,14 +34,21 @@ AT = bindparam("at", type_=UtcDateTime())
 SINCE = bindparam("since", type_=UtcDateTime())
 SITTING = tuple(getattr(Sitting, name) for name in NewestSitting._fields)
 
-NEWEST_SITTING = (
+
+def among(state: Any, states: Iterable[AssignmentState]) -> ColumnElement[bool]:
+    """Each state has its own place in the statement: a list of open length could not be compiled once."""
+    condition: ColumnElement[bool] = state.in_([literal(one, state.type) for one in states])
+    return condition
+
+
+NEWEST_SITTING = Compiled(
     select(*SITTING)
     .where(Sitting.rater_id == RATER)
     .order_by(Sitting.started_at.desc(), Sitting.id.desc())
     .limit(1)
 )  # fmt: skip
 SEAT = select(Seat.id).where(Seat.rater_id == RATER).scalar_subquery()
-DONE = select(func.count()).where(Assignment.rater_id == RATER, Assignment.state.in_(GIVEN_STATES))
+DONE = select(func.count()).where(Assignment.rater_id == RATER, among(Assignment.state, GIVEN_STATES))
 IN_HAND = select(func.count()).where(Assignment.rater_id == RATER, Assignment.state == AssignmentState.HELD)
 
 
@@ -57,13 +66,13 @@ def given_and_not_undone() -> ColumnElement[bool]:
 def _given_since() -> Select[int]:
     """How many verdicts were given since `:since` and not taken back, also the one that is just being stored."""
     before = exists().where(Rating.assignment_id == Assignment.id, Rating.at < SINCE, given_and_not_undone())
-    mine = and_(Assignment.rater_id == RATER, Assignment.state.in_(GIVEN_STATES))
+    mine = and_(Assignment.rater_id == RATER, among(Assignment.state, GIVEN_STATES))
     # What was claimed since then was not given before: most need no look at their versions.
     return select(func.count()).select_from(Assignment).where(mine, or_(Assignment.claimed_at >= SINCE, ~before))
 
 
 GIVEN_SINCE = _given_since()
-TODAY = (
+TODAY = Compiled(
     select(Study.terms, GIVEN_SINCE.scalar_subquery()).join(Rater, Rater.study_id == Study.id).where(Rater.id == RATER)
 )
 """The terms of the rater's study, and how many verdicts they have given since `:since`."""
@@ -123,7 +132,7 @@ FREE_ONWARD = FREE.where(Placement.position > func.coalesce(_where_they_are(), 0
 OF_SEAT = Placement.position <= select(Seat.share).where(Seat.rater_id == RATER).scalar_subquery()
 FREE_OF_SEAT, FREE_OF_SEAT_ONWARD = FREE.where(OF_SEAT), FREE_ONWARD.where(OF_SEAT)
 """The same among the items that were dealt to the seat."""
-UNFILLED = TAKEABLE.where(places_filled() < Item.capacity)
+UNFILLED = Compiled(TAKEABLE.where(places_filled() < Item.capacity))
 """It has not all its verdicts; it may be in other hands."""
 
 
@@ -131,7 +140,7 @@ def _page() -> Select[*tuple[Any, ...]]:
     hand, last, newest = aliased(Assignment), aliased(Assignment), aliased(Rating)
     held = select(Assignment.id).where(Assignment.rater_id == RATER, Assignment.state == AssignmentState.HELD)
     # Said so that SQLite goes back through the positions instead of sorting all that were ever given.
-    given = select(Assignment.id).where(Assignment.rater_id == RATER, Assignment.state.not_in(UNGIVEN_STATES))
+    given = select(Assignment.id).where(Assignment.rater_id == RATER, ~among(Assignment.state, UNGIVEN_STATES))
     stay = select(Sitting.id).where(Sitting.rater_id == RATER)
     version = select(func.max(Rating.version)).where(Rating.assignment_id == last.id).correlate(last)
     first_held = held.order_by(Assignment.position).limit(1).scalar_subquery()
@@ -156,5 +165,5 @@ def _page() -> Select[*tuple[Any, ...]]:
     )  # fmt: skip
 
 
-PAGE = _page()
+PAGE = Compiled(_page())
 """Everything that the rating page shows of a rater with an item in hand: of those held the first."""

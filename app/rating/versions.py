@@ -10,12 +10,12 @@ from sqlalchemy import bindparam, insert, or_, select
 from sqlalchemy.orm import Session
 
 from app import log
-from app.db import plain
+from app.compiled import Compiled
 from app.errors import AppError, Conflict, Invalid
-from app.models import Rater, Rating, RatingAction, StudyState, Verdict
+from app.models import Rating, RatingAction, StudyState, Verdict
+from app.rating.locked import CLOSED, SomeRater
 
 LONGEST_TEXT = 2000
-CLOSED = "The study was closed in the meantime, so no more verdicts are taken. Thank you for yours."
 
 
 class Version(NamedTuple):
@@ -38,12 +38,12 @@ class Version(NamedTuple):
     """None until it is stored."""
 
 
-OF_ASSIGNMENT_OR_KEY = (
+OF_ASSIGNMENT_OR_KEY = Compiled(
     select(*(getattr(Rating, name) for name in Version._fields))
     .where(or_(Rating.assignment_id == bindparam("assignment"), Rating.idempotency_key == bindparam("key")))
     .order_by(Rating.version)
 )
-ADD = insert(Rating).returning(Rating.id)
+ADD = Compiled(insert(Rating).returning(Rating.id))
 
 
 class ClosedMeanwhile(AppError):
@@ -54,7 +54,7 @@ class ClosedMeanwhile(AppError):
 
 def versions_of(session: Session, assignment_id: int, idempotency_key: str) -> list[Version]:
     """What was given on this assignment, the oldest first. A key that was used for another one is refused."""
-    rows = plain(session).execute(OF_ASSIGNMENT_OR_KEY, {"assignment": assignment_id, "key": idempotency_key})
+    rows = OF_ASSIGNMENT_OR_KEY.rows(session, assignment=assignment_id, key=idempotency_key)
     found = [Version(*row) for row in rows]
     if any(version.assignment_id != assignment_id for version in found):
         raise Conflict("This form was already sent for another neuron. Go to the current neuron and answer there.")
@@ -82,11 +82,11 @@ def digest(version: Version | Rating, assignment_code: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def add_version(session: Session, rater: Rater, assignment_code: str, version: Version) -> Version:
+def add_version(session: Session, rater: SomeRater, assignment_code: str, version: Version) -> Version:
     """Store it, and a line about it in the study's log."""
     values = version._asdict()
     del values["id"]
-    stored = version._replace(id=plain(session).execute(ADD, values).scalar_one())
+    stored = version._replace(id=ADD.one(session, **values)[0])
     record(
         session, rater, f"verdict {version.action.value}",
         assignment=assignment_code, version=version.version, digest=digest(version, assignment_code),
@@ -94,7 +94,7 @@ def add_version(session: Session, rater: Rater, assignment_code: str, version: V
     return stored
 
 
-def record(session: Session, rater: Rater, what: str, **detail: str | int) -> None:
+def record(session: Session, rater: SomeRater, what: str, **detail: str | int) -> None:
     """A line in the study's log. It locks the study, so from here on the study cannot close under our hands."""
     state = log.append(session, rater.study_id, f"rater {rater.code}", what, **detail)
     if state is not StudyState.OPEN:

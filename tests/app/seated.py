@@ -29,6 +29,7 @@ from app.models import (
 )
 from app.raters import actions as raters
 from app.rating import actions
+from app.rating.locked import LockedRater, lock_rater
 from app.rating.queries import RatingPage, rating_page
 from app.rating.versions import Version
 from app.settings import Settings
@@ -105,11 +106,16 @@ class Hand:
     rater: Rater
 
     @property
+    def locked(self) -> LockedRater:
+        """As each of their requests begins."""
+        return lock_rater(self.session, self.rater.id)
+
+    @property
     def page(self) -> RatingPage:
         return rating_page(self.session, self.settings, self.rater)
 
     def begin(self) -> RatingPage:
-        actions.continue_sitting(self.session, self.settings, self.rater)
+        actions.continue_sitting(self.session, self.settings, self.locked)
         return self.page
 
     def give(
@@ -118,16 +124,16 @@ class Hand:
         code = code or self.page.code
         assert code is not None
         key = key or secrets.token_hex(16)
-        return actions.submit(self.session, self.settings, self.rater, code, verdict, hypothesis, key)
+        return actions.submit(self.session, self.settings, self.locked, code, verdict, hypothesis, key)
 
     def undo(self, code: str | None = None, key: str | None = None) -> RatingPage:
         last = self.page.last_verdict
         code = code or (last.code if last else "")
-        actions.undo(self.session, self.settings, self.rater, code, key or secrets.token_hex(16))
+        actions.undo(self.session, self.settings, self.locked, code, key or secrets.token_hex(16))
         return self.page
 
     def skip(self, code: str | None = None) -> RatingPage:
-        actions.skip(self.session, self.settings, self.rater, code or self.page.code or "")
+        actions.skip(self.session, self.settings, self.locked, code or self.page.code or "")
         return self.page
 
 

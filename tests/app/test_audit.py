@@ -21,6 +21,7 @@ from app.audit_log import SHELL, SOMEBODY, Act, record, record_failure
 from app.models import Administrator, AuditEvent, Study
 from app.raters.actions import end_sitting, invite, join
 from app.rating.actions import continue_sitting
+from app.rating.locked import lock_rater
 from app.roles import Role
 from app.settings import Settings
 from app.studies.actions import close_study, reopen_study
@@ -178,7 +179,7 @@ def test_a_session_and_a_link_are_told_by_their_rater(
 ) -> None:
     sign_in(client, session)
     rater = join(session, invite(session, study, "Nadia", actor="Ada"))
-    continue_sitting(session, settings, rater)
+    continue_sitting(session, settings, lock_rater(session, rater.id))
     page = client.get(f"/studies/{study.code}").text
     sitting = page.split("/sittings/")[1].split("/")[0]
     end_sitting(session, study, sitting, actor="Ada")

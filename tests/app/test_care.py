@@ -152,9 +152,9 @@ def test_nobody_is_let_in_again_where_no_seat_or_no_room_is_left(session: Sessio
     assert rater.deactivated_at is not None
 
 
-def test_who_has_withdrawn_is_never_let_in_again(session: Session, study: Study) -> None:
+def test_who_has_withdrawn_is_never_let_in_again(session: Session, settings: Settings, study: Study) -> None:
     rater = join(session, study, "Nadia")
-    withdraw_consent(session, study, rater.code, actor="Ada")
+    withdraw_consent(session, study, rater.code, actor="Ada", key_file=settings.key_file)
     with pytest.raises(Refused, match="withdrawn their consent"):
         let_in(session, study, rater)
     assert seat_of(session, rater) is None
@@ -237,7 +237,7 @@ def test_a_freed_neuron_that_nobody_takes_is_theirs_again_with_what_they_wrote(
     study = seated_study(session, items=1, seats=1)
     hand = Hand(session, settings, join(session, study))
     code = hand.begin().code or ""
-    save_draft(session, settings, hand.rater, code, "half")
+    save_draft(session, settings, hand.locked, code, "half")
     free_by_hand(session, study, hand.rater.code, actor="Ada")
     assert hand.page.state == "begin"
     assert (hand.begin().code, hand.page.draft) == (code, "half")

@@ -13,6 +13,7 @@ from app.errors import Conflict
 from app.log import first_broken_line
 from app.models import Assignment, AssignmentState, Event, Rater, Rating, Verdict
 from app.rating import actions
+from app.rating.locked import lock_rater
 from app.rating.queries import RatingPage, rating_page
 from app.settings import Settings
 from tests.app.seated import faults, join, seated_study
@@ -41,7 +42,7 @@ def prepare(engine: Engine, *, raters: int, **study: int) -> list[int]:
 
 def begin(engine: Engine, settings: Settings, rater_id: int) -> None:
     with transaction(engine) as session:
-        actions.continue_sitting(session, settings, session.get_one(Rater, rater_id))
+        actions.continue_sitting(session, settings, lock_rater(session, rater_id))
 
 
 def look(engine: Engine, settings: Settings, rater_id: int) -> RatingPage:
@@ -51,8 +52,7 @@ def look(engine: Engine, settings: Settings, rater_id: int) -> RatingPage:
 
 def give(engine: Engine, settings: Settings, rater_id: int, code: str, key: str, verdict: Verdict) -> int:
     with transaction(engine) as session:
-        rater = session.get_one(Rater, rater_id)
-        return actions.submit(session, settings, rater, code, verdict, "", key).id
+        return actions.submit(session, settings, lock_rater(session, rater_id), code, verdict, "", key).id
 
 
 def rate_all(engine: Engine, settings: Settings, rater_id: int) -> int:

@@ -96,7 +96,7 @@ class Raters(RuleBasedStateMachine):
 
     @rule(who=RATERS)
     def go_on(self, who: int) -> None:
-        actions.go_on(self.session, self.settings, self.hands[who].rater)
+        actions.go_on(self.session, self.settings, self.hands[who].locked)
 
     @rule(minutes=strategies.sampled_from([1, 16, 31]))
     def wait(self, minutes: int) -> None:

@@ -43,7 +43,7 @@ def study(session: Session, settings: Settings) -> Study:
             select(Assignment).join(Rating).where(Assignment.rater_id == hand.rater.id).order_by(Assignment.position)
         ).first()
         assert last is not None
-        edit(session, settings, hand.rater, last.code, 1, Verdict.CANNOT_DECIDE, next(texts), f"edit-{name}")
+        edit(session, settings, hand.locked, last.code, 1, Verdict.CANNOT_DECIDE, next(texts), f"edit-{name}")
     return study
 
 

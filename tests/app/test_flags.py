@@ -63,7 +63,7 @@ def test_work_is_counted_from_the_verdicts_as_they_stand(session: Session, setti
     expected = Work(verdicts=7, quick=2, commonest=4, skipped=1, repeats=2, repeats_same=1, controls=1, controls_yes=1)
     assert work_of(session, study) == {hand.rater.id: expected}
     wrong = next(one for one in given_verdicts(session, hand.rater) if item_of(session, one.code) == items[3].id)
-    actions.edit(session, settings, hand.rater, wrong.code, wrong.version, YES, "", "an edit")
+    actions.edit(session, settings, hand.locked, wrong.code, wrong.version, YES, "", "an edit")
     assert work_of(session, study)[hand.rater.id].repeats_same == 2
 
 

@@ -39,7 +39,7 @@ def hand(session: Session, settings: Settings, study: Study) -> Hand:
 
 
 def press_pause(hand: Hand, code: str | None = None, hypothesis: str = "") -> None:
-    pause(hand.session, hand.settings, hand.rater, code or hand.page.code or "", hypothesis)
+    pause(hand.session, hand.settings, hand.locked, code or hand.page.code or "", hypothesis)
 
 
 # ---- pause --------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def test_a_verdict_from_another_tab_after_a_pause_is_stored_and_opens_no_sitting
     code = hand.begin().code
     time.wait(minutes=1)
     press_pause(hand)
-    save_draft(hand.session, hand.settings, hand.rater, code or "", "a draft that was on its way")
+    save_draft(hand.session, hand.settings, hand.locked, code or "", "a draft that was on its way")
     assert hand.page.paused
     hand.give(code=code)
     assert (hand.page.state, hand.page.done, hand.page.paused) == ("begin", 1, True)
@@ -141,7 +141,7 @@ def work(hand: Hand, time: Clock, minutes: int) -> list[int | None]:
         offers.append(hand.page.break_after_minutes)
         if offers[-1]:
             time.wait(seconds=1)
-            continue_sitting(hand.session, hand.settings, hand.rater, restart_clock=True)
+            continue_sitting(hand.session, hand.settings, hand.locked, restart_clock=True)
             assert (hand.page.break_after_minutes, hand.page.seconds) == (None, 0.0)
     return offers
 

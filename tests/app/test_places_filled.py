@@ -111,11 +111,11 @@ class Turmoil:
 
     def pause(self) -> None:
         hand = self.hand
-        pausing.pause(self.session, self.settings, hand.rater, hand.page.code or "", "half a rule")
+        pausing.pause(self.session, self.settings, hand.locked, hand.page.code or "", "half a rule")
 
     def go_on(self) -> None:
         if self.drawn.random() < 0.05 and self.hand.page.may_go_on:
-            actions.go_on(self.session, self.settings, self.hand.rater)
+            actions.go_on(self.session, self.settings, self.hand.locked)
 
     # ---- what the administrator does, and time ----------------------------------------------------
 
@@ -217,7 +217,7 @@ def test_nobody_is_sent_home_while_a_place_waits_for_them(session: Session, turm
     assert could_still_take(session, turmoil.study, turmoil.time.now()) == []
     for hand in turmoil.hands:  # whoever has done their share may fill what the others cannot
         if hand.rater.deactivated_at is None and hand.page.may_go_on:
-            actions.go_on(session, turmoil.settings, hand.rater)
+            actions.go_on(session, turmoil.settings, hand.locked)
     turmoil.settle()
     assert could_still_take(session, turmoil.study, turmoil.time.now()) == []
     assert faults(session, turmoil.time.now()) == []

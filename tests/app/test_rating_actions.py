@@ -108,7 +108,7 @@ def test_another_raters_assignment_is_not_there(rater: Rater, session: Session, 
     with pytest.raises(NotFound):
         theirs.undo(code)
     with pytest.raises(NotFound):
-        actions.save_draft(session, settings, theirs.rater, code, "text")
+        actions.save_draft(session, settings, theirs.locked, code, "text")
     assert wide_fragment(session, theirs.rater, code) is None
     assert wide_fragment(session, mine.rater, code) == b"wide"
 
@@ -173,13 +173,13 @@ def test_editing_adds_a_version_and_a_second_tab_is_told(session: Session, setti
     hand.begin()
     hand.give(YES, "commas")
     seen = given_verdicts(session, hand.rater)[0]
-    actions.edit(session, settings, hand.rater, seen.code, seen.version, NO, "", "e1")
-    actions.edit(session, settings, hand.rater, seen.code, seen.version, NO, "", "e1")
+    actions.edit(session, settings, hand.locked, seen.code, seen.version, NO, "", "e1")
+    actions.edit(session, settings, hand.locked, seen.code, seen.version, NO, "", "e1")
     with pytest.raises(Conflict, match="changed meanwhile"):
-        actions.edit(session, settings, hand.rater, seen.code, seen.version, UNSURE, "", "e2")
+        actions.edit(session, settings, hand.locked, seen.code, seen.version, UNSURE, "", "e2")
     now = given_verdicts(session, hand.rater)[0]
     assert (now.verdict, now.version, now.edited, hand.page.done) == (NO, 2, True, 1)
-    unchanged = actions.edit(session, settings, hand.rater, seen.code, now.version, NO, "", "e3")
+    unchanged = actions.edit(session, settings, hand.locked, seen.code, now.version, NO, "", "e3")
     assert unchanged.version == 2
     assert rows(session) == 2
 
@@ -329,7 +329,7 @@ def test_going_on_beyond_ones_share(rater: Rater) -> None:
     hand.give()
     hand.give()
     assert (hand.page.state, hand.page.may_go_on) == ("finished", True)
-    actions.go_on(hand.session, hand.settings, hand.rater)
+    actions.go_on(hand.session, hand.settings, hand.locked)
     assert (hand.page.state, hand.page.share) == ("item", None)
     hand.give()
     hand.give()
@@ -346,7 +346,7 @@ def test_after_closing_no_verdict_is_taken_and_nothing_is_lost(
     first = given_verdicts(session, hand.rater)[0]
     page = hand.page
     assert page.code is not None
-    actions.save_draft(session, settings, hand.rater, page.code, "half a thought")
+    actions.save_draft(session, settings, hand.locked, page.code, "half a thought")
     study.state = state
     session.flush()
     assert (hand.page.state, hand.page.last_verdict) == ("closed", None)
@@ -354,9 +354,9 @@ def test_after_closing_no_verdict_is_taken_and_nothing_is_lost(
         lambda: hand.give(code=page.code),
         lambda: hand.undo(first.code),
         lambda: hand.skip(page.code),
-        lambda: actions.edit(session, settings, hand.rater, first.code, first.version, NO, "", "e"),
-        lambda: actions.save_draft(session, settings, hand.rater, page.code or "", "more"),
-        lambda: actions.go_on(session, settings, hand.rater),
+        lambda: actions.edit(session, settings, hand.locked, first.code, first.version, NO, "", "e"),
+        lambda: actions.save_draft(session, settings, hand.locked, page.code or "", "more"),
+        lambda: actions.go_on(session, settings, hand.locked),
     ]
     for act in refused:
         with pytest.raises(Conflict, match="closed"):
@@ -376,14 +376,14 @@ def test_a_draft_is_kept_and_prolongs_the_lease(
     assert code is not None
     text = "line one\nline “two”, =1+1 🐟"
     time.wait(minutes=20)
-    actions.save_draft(session, settings, hand.rater, code, text)
+    actions.save_draft(session, settings, hand.locked, code, text)
     assert hand.page.draft == text
     lease = session.scalars(select(Assignment.leased_until).where(Assignment.code == code)).one()
     assert lease == time.now() + timedelta(minutes=30)
     hand.give(YES, text)
     assert given_verdicts(session, hand.rater)[0].hypothesis == text
     with pytest.raises(Conflict, match="older"):
-        actions.save_draft(session, settings, hand.rater, code, "too late")
+        actions.save_draft(session, settings, hand.locked, code, "too late")
 
 
 def test_a_hypothesis_that_is_too_long_is_refused_with_its_length(rater: Rater) -> None:
@@ -402,7 +402,7 @@ def test_progress_is_counted_from_the_rows(session: Session, settings: Settings,
     hand.give()
     hand.skip()
     seen = given_verdicts(session, hand.rater)[0]
-    actions.edit(session, settings, hand.rater, seen.code, seen.version, NO, "", "e1")
+    actions.edit(session, settings, hand.locked, seen.code, seen.version, NO, "", "e1")
     hand.undo(seen.code)
     assert hand.page.done == 1
     assert len(given_verdicts(session, hand.rater)) == 1
@@ -428,5 +428,5 @@ def test_how_it_was_looked_at_is_stored_with_the_verdict(
     code = hand.begin().code
     assert code is not None
     time.wait(seconds=47.5)
-    rating = actions.submit(session, settings, hand.rater, code, YES, "", "k", lined_up=True, widened=False)
+    rating = actions.submit(session, settings, hand.locked, code, YES, "", "k", lined_up=True, widened=False)
     assert (rating.seconds, rating.lined_up, rating.widened, rating.at) == (47.5, True, False, time.now())
