@@ -7,7 +7,7 @@ from app.models.event import Event
 from app.models.item import Item, ItemContent, ItemKey, ItemKind, OpenedItem, Phase, Placement, Seat
 from app.models.machine import CallOutcome, MachineCall, MachineRater, MachineVerdict, SealedRules
 from app.models.phases import CheckAnswer, Guess, Lesson, PracticeAnswer
-from app.models.rater import Invitation, PanelMember, Rater, RaterKind, RaterPhase, Sitting
+from app.models.rater import Invitation, PanelMember, Rater, RaterKind, RaterPhase, Sitting, WithdrawnMember
 from app.models.rating import Assignment, AssignmentState, Rating, RatingAction, Verdict
 from app.models.study import Arm, Study, StudyState
 
@@ -54,4 +54,5 @@ __all__ = [
     "StudyState",
     "UnblindingRequest",
     "Verdict",
+    "WithdrawnMember",
 ]

@@ -92,6 +92,16 @@ class PanelMember(Base):
     """As of their first coming; empty where the address did not say it."""
 
 
+class WithdrawnMember(Base):
+    """That somebody from a panel has withdrawn their consent: a fingerprint, by which nobody can be named or found."""
+
+    __tablename__ = "withdrawn_member"
+
+    study_id: Mapped[int] = mapped_column(ForeignKey("study.id", ondelete="cascade"), primary_key=True)
+    fingerprint: Mapped[Digest] = mapped_column(primary_key=True)
+    """Keyed by the key file, which lies outside the database."""
+
+
 class Sitting(Base):
     """One stay of a rater, ended by idle time, by the rater or by an administrator."""
 

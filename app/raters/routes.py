@@ -7,8 +7,9 @@ from app import clock
 from app.db import ReadSession, WriteSession
 from app.errors import Conflict, Invalid, NotFound, Refused
 from app.models import Invitation, Rater, StudyState
-from app.params import Code, OptionalNumber, ShortText
+from app.params import AppSettings, Code, OptionalNumber, ShortText
 from app.raters import actions
+from app.raters.gone import check_may_come
 from app.raters.invitations import refusal
 from app.raters.link_page import show_link
 from app.raters.panel import Arrival, arrival_of
@@ -91,7 +92,10 @@ def join(
 def _arrival(request: Request, session: ReadSession, invitation: Invitation) -> Arrival | None:
     if not invitation.reusable:
         return None
-    return arrival_of(request.query_params.multi_items(), terms_of(session, invitation))
+    arrival = arrival_of(request.query_params.multi_items(), terms_of(session, invitation))
+    if arrival is not None:
+        check_may_come(session, request.app.state.settings.key_file, invitation, arrival)
+    return arrival
 
 
 def _known(request: Request, session: ReadSession, invitation: Invitation, arrival: Arrival | None) -> Rater | None:
@@ -156,8 +160,10 @@ def withdraw_page(request: Request, rater: ReadingRater) -> Response:
 
 
 @router.post("/withdraw")
-def withdraw(request: Request, session: WriteSession, rater: WritingRater) -> Response:
-    withdraw_consent(session, study_of(session, rater), rater.code, actor=f"rater {rater.code}")
+def withdraw(request: Request, session: WriteSession, settings: AppSettings, rater: WritingRater) -> Response:
+    withdraw_consent(
+        session, study_of(session, rater), rater.code, actor=f"rater {rater.code}", key_file=settings.key_file
+    )
     response = render(request, "raters/withdrawn.html")
     let_out(request, session, response, RATER_COOKIE, path=address(request, "/"))
     return response
@@ -175,10 +181,16 @@ def withdraw_for_page(
 
 @router.post("/studies/{study_code}/raters/{rater_code}/withdraw")
 def withdraw_for(
-    request: Request, session: WriteSession, administrator: WritingAdministrator, study_code: Code, rater_code: Code
+    request: Request,
+    session: WriteSession,
+    administrator: WritingAdministrator,
+    settings: AppSettings,
+    study_code: Code,
+    rater_code: Code,
 ) -> Response:
     require(administrator, Role.MANAGE)
-    withdraw_consent(session, study_by_code(session, study_code), rater_code, actor=administrator.name)
+    study, actor = study_by_code(session, study_code), administrator.name
+    withdraw_consent(session, study, rater_code, actor=actor, key_file=settings.key_file)
     return redirect(request, f"/studies/{study_code}")
 
 

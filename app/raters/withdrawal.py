@@ -1,14 +1,16 @@
 """Withdrawal of consent: what somebody wrote goes, and their name; that so many verdicts were given stays."""
 
 import hashlib
+from pathlib import Path
 from typing import NamedTuple
 
-from sqlalchemy import Select, delete, select, update
+from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session
 
 from app import clock, log
-from app.models import Assignment, Invitation, PanelMember, PracticeAnswer, Rater, Rating, Study
+from app.models import Assignment, Invitation, PracticeAnswer, Rater, Rating, Study
 from app.raters.actions import rater_by_code, shut_out
+from app.raters.gone import forget_member
 from app.raters.invitations import numbered
 from app.rating.versions import digest
 
@@ -23,7 +25,7 @@ class Removed(NamedTuple):
     practice: int
 
 
-def withdraw_consent(session: Session, study: Study, rater_code: str, *, actor: str) -> Rater:
+def withdraw_consent(session: Session, study: Study, rater_code: str, *, actor: str, key_file: Path) -> Rater:
     """By the rater, or by an administrator at their wish. Verdicts stay, without texts; it cannot be undone.
 
     The log keeps hashes of what it says was removed. They are salted by the random keys of the forms, so that no
@@ -36,6 +38,7 @@ def withdraw_consent(session: Session, study: Study, rater_code: str, *, actor: 
     texts = _digest_of_texts(session, rater)
     removed = _remove_texts(session, rater)
     seat = shut_out(session, rater, actor=None)
+    forget_member(session, key_file, rater)
     _forget_name(session, study, rater)
     rater.withdrawn_at = clock.now()
     log.append(
@@ -77,8 +80,7 @@ def _remove_texts(session: Session, rater: Rater) -> Removed:
 
 
 def _forget_name(session: Session, study: Study, rater: Rater) -> None:
-    """The rater's, that of the link that was theirs alone, and who they are to a panel."""
-    session.execute(delete(PanelMember).where(PanelMember.rater_id == rater.id))
+    """The rater's, and that of the link that was theirs alone."""
     rater.completion_code = None
     names = set(session.scalars(select(Rater.name).where(Rater.study_id == study.id, Rater.id != rater.id)))
     rater.name = numbered(NAMELESS, names)

@@ -6,6 +6,7 @@ from app.administrators.actions import check_password
 from app.db import OpenTransaction
 from app.errors import AppError, Conflict, Invalid
 from app.models import Administrator, Arm, OpenedItem, Study, StudyState, UnblindingRequest
+from app.raters.gone import forget_fingerprints
 from app.roles import Role, require
 from app.settings import Settings
 from app.studies import two_persons
@@ -82,6 +83,7 @@ def _unblind(
     session: Session, study: Study, opened: Opened, name: str, asked: UnblindingRequest | None, reason: str
 ) -> None:
     _write_opened(session, study, opened)
+    forget_fingerprints(session, study.id)  # nobody joins any more
     study.state, study.unblinded_at = StudyState.UNBLINDED, clock.now()
     study.unblinded_by = two_persons.both(asked.actor, name) if asked else name
     study.unblinding_reason = asked.reason if asked else reason

@@ -105,10 +105,12 @@ def test_nobody_rates_without_the_role_or_after_the_end(
     assert raters(session) == []
 
 
-def test_who_withdrew_their_consent_does_not_begin_anew(client: TestClient, session: Session, study: Study) -> None:
+def test_who_withdrew_their_consent_does_not_begin_anew(
+    client: TestClient, session: Session, settings: Settings, study: Study
+) -> None:
     ada = make_administrator(session)
     rater = take_place(session, study, ada)
-    withdraw_consent(session, study, rater.code, actor="Ada")
+    withdraw_consent(session, study, rater.code, actor="Ada", key_file=settings.key_file)
     with pytest.raises(Refused, match="withdrew your consent"):
         take_place(session, study, ada)
     sign_in(client, session, ada)

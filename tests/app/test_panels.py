@@ -13,8 +13,10 @@ from sqlalchemy.orm import Session
 
 from app.db import transaction
 from app.errors import Conflict, Invalid
-from app.models import Event, PanelMember, Rater, RaterPhase, Seat, Study
+from app.key import create_key
+from app.models import Event, PanelMember, Rater, RaterPhase, Seat, Study, WithdrawnMember
 from app.raters import actions
+from app.raters.gone import GONE
 from app.raters.panel import Arrival, arrival_of
 from app.raters.queries import rater_rows
 from app.raters.room import Full
@@ -24,6 +26,7 @@ from app.rating.completion import Completion, completion_of
 from app.rating.returning import allowed_host, filled
 from app.rating.terms import Terms
 from app.settings import Settings
+from app.studies.actions import close_study, unblind_study
 from tests.app.seated import Hand, seated_study
 from tests.app.test_claiming_at_once import at_once
 from tests.app.test_phases import practise, rate_all
@@ -39,8 +42,8 @@ def study(session: Session) -> Study:
     return seated_study(session, items=6, seats=3)
 
 
-def link(session: Session, study: Study, most: int | None = None) -> str:
-    return f"/join/{actions.invite(session, study, 'Panel', actor='Ada', reusable=True, most_raters=most)}"
+def link(session: Session, study: Study, most: int | None = None, name: str = "Panel") -> str:
+    return f"/join/{actions.invite(session, study, name, actor='Ada', reusable=True, most_raters=most)}"
 
 
 def come(client: TestClient, path: str, person: str = PERSON, **more: str) -> int:
@@ -191,14 +194,67 @@ def test_who_they_are_is_in_the_raters_row_and_nowhere_else(
     assert PERSON not in str([vars(event) for event in logged])
 
 
-def test_withdrawal_removes_who_they_are(client: TestClient, session: Session, study: Study) -> None:
+def withdraw(session: Session, settings: Settings, study: Study) -> Rater:
+    """Of the one rater there is, by an administrator."""
+    rater = session.scalars(select(Rater)).one()
+    return withdraw_consent(
+        session, session.get_one(Study, study.id), rater.code, actor="Ada", key_file=settings.key_file
+    )
+
+
+def test_withdrawal_removes_who_they_are(
+    client: TestClient, session: Session, settings: Settings, study: Study
+) -> None:
     path = link(session, study)
     come(client, path)
-    rater = session.scalars(select(Rater)).one()
-    assert rater.completion_code
-    withdraw_consent(session, session.get_one(Study, study.id), rater.code, actor="Ada")
+    assert session.scalars(select(Rater)).one().completion_code
+    rater = withdraw(session, settings, study)  # also where the key is not at hand
     assert session.scalars(select(PanelMember)).all() == []
     assert rater.completion_code is None
+    assert session.scalars(select(WithdrawnMember)).all() == []
+
+
+def test_who_withdrew_or_was_shut_out_is_not_taken_for_somebody_new(
+    client: TestClient, session: Session, settings: Settings, study: Study
+) -> None:
+    """Both read one sentence, so that nobody who tries names can tell who withdrew."""
+    create_key(settings.key_file)
+    path, elsewhere = link(session, study), link(session, seated_study(session, name="Another"))
+    come(client, path)
+    withdraw(session, settings, study)
+    come(client, path, "shut-out")
+    other = session.scalars(select(Rater).where(Rater.withdrawn_at.is_(None))).one()
+    actions.deactivate(session, session.get_one(Study, study.id), other.code, actor="Ada")
+    client.cookies.clear()
+    for person in (PERSON, "shut-out"):
+        for ask in (client.get, client.post):
+            answer = ask(path, params={"PROLIFIC_PID": person})
+            assert answer.status_code == 403
+            assert html.escape(GONE) in answer.text
+    assert come(client, link(session, session.get_one(Study, study.id), name="B")) == 403, "by no other link either"
+    assert len(names(session)) == 2
+    assert come(client, path, "somebodyelse") == 303
+    assert come(client, elsewhere) == 303, "it is about one study"
+
+
+def test_of_who_withdrew_only_a_keyed_fingerprint_stays_and_goes_with_unblinding(
+    client: TestClient, session: Session, settings: Settings
+) -> None:
+    study = make_study(session, settings)
+    come(client, link(session, study))
+    withdraw(session, settings, study)
+    (kept,) = session.scalars(select(WithdrawnMember)).all()
+    assert PERSON not in kept.fingerprint
+    assert set(WithdrawnMember.__table__.columns.keys()) == {"study_id", "fingerprint"}, "nothing leads to a rater"
+    settings.key_file.rename(settings.key_file.with_name("away"))
+    create_key(settings.key_file)
+    assert come(client, link(session, session.get_one(Study, study.id), name="B")) == 303, "not without the very key"
+    settings.key_file.with_name("away").rename(settings.key_file)
+    administrator = make_administrator(session)
+    close_study(session, study.code, administrator)
+    assert len(session.scalars(select(WithdrawnMember)).all()) == 1
+    unblind_study(session, settings, study.code, administrator, typed_name=study.name, reason="done")
+    assert session.scalars(select(WithdrawnMember)).all() == []
 
 
 def test_one_person_by_two_links_at_the_same_instant_is_one_rater(own_engine: Engine) -> None:
