@@ -25,7 +25,8 @@ from app.models import (
     Study,
 )
 from app.models.base import new_code
-from app.rating.shading import Fragments, Shown, pad, render_item
+from app.rating.shading import Fragments, pad, render_item
+from app.rating.snippets import Shown
 from app.security import ADMINISTRATOR_COOKIE, LIFETIME, RATER_COOKIE, new_token, token_hash
 from app.studies.design import Design
 

@@ -49,8 +49,8 @@ def line(raw: bytes, shades: bytes, start: int, stop: int, *, starts: bool, ends
 
 def cells(text: str) -> int:
     """How many columns of a monospaced line the text takes with its signs, at most."""
-    if text.isascii() and text.isprintable():
-        return len(text)
+    if text.isascii():
+        return len(text) + text.count("\n") + text.count("\t") + text.count("\r") + 3 * text.count("\0")
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in _MAYBE_WIDE.findall(text))
     return len(text) + wide + len(_SIGNED.findall(text)) + 3 * len(_ESCAPED.findall(text))
 

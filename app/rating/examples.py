@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from app.rating.shading import LEVELS, Shown, rows
+from app.rating.paragraphs import paragraphs
+from app.rating.shading import rows
+from app.rating.snippets import LEVELS, Shown
 
 _MARKED = re.compile(r"\{(\d+)\|([^}]*)\}")
 _WORD = re.compile(r" ?\w+|\s|[^\w\s]")
@@ -41,7 +43,8 @@ def read(marked: str, *, pale: bool = False) -> Shown:
 def example(name: str, *marked: str, pale: bool = False) -> Example:
     """Numbered snippets, all of one made-up neuron."""
     snippets = [read(text, pale=pale) for text in marked]
-    return Example(name, Markup("\n".join(rows(snippets, LEVELS, prefix=name))))  # noqa: S704  # ours, and escaped
+    (html,) = paragraphs(snippets, LEVELS, 64)
+    return Example(name, Markup("\n".join(rows(html, name))))  # noqa: S704  # ours, and escaped
 
 
 DIRECTIONS = example(

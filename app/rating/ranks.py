@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from app.rating.shading import Shown
+from app.rating.snippets import Shown
 
 
 def ranked(snippets: Sequence[Shown]) -> list[Shown]:

@@ -1,14 +1,17 @@
 """Characters become HTML: neighbours of one shade share an element, and what cannot be seen carries a sign. Pure.
 
-Shape: C characters.
+Shapes: C characters, R runs of one level.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
+from numpy.typing import NDArray
+
+from app.rating.snippets import LEVELS
 
 _BLANK = r"\u00a0\u115f\u1160\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0"
 """Blank characters other than the space: no-break, thin, ideographic, Hangul fillers, blank Braille."""
@@ -27,29 +30,46 @@ _KINDS = {
     "x": re.compile(f"[{_NOT_IN_HTML}]"),
 }
 _SUSPECT = rf"[\t\n\r&<>{_BLANK}{_NO_WIDTH}{_NOT_IN_HTML}]"
-_MAYBE_SPECIAL = re.compile(_SUSPECT)
 # A new line takes the spaces after it, and a joiner that joins is no sign.
 _SPECIAL = re.compile(rf"{_SUSPECT}(?:(?<=\n) *|(?<!\S\u200d))")
 """What is not written as it is."""
+_IS_SUSPECT = np.zeros(0x10001, bool)
+"""By code point; the last one stands for all above."""
+_IS_SUSPECT[[found.start() for found in re.finditer(_SUSPECT, "".join(map(chr, range(0x10000))))]] = True
+_IS_SUSPECT[-1] = True
+_OPEN = [f"<i class=a{level}>" for level in range(LEVELS + 1)]
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"}
 
 
-def shaded(text: str, levels: bytes, marks: Sequence[int]) -> list[str]:
-    """The HTML between each two marks, which ascend: neighbours of one level share an element, level 0 is bare text."""
-    level_C = np.frombuffer(levels, np.uint8)
-    begins_C = np.ones(len(text) + 1, bool)
-    np.not_equal(level_C[1:], level_C[:-1], out=begins_C[1:-1])
-    begins_C[list(marks)] = True
-    cuts = np.flatnonzero(begins_C)
-    starts, steps = cuts.tolist(), level_C[cuts[:-1]].tolist()
-    runs = [
-        f"<i class=a{step}>{text[start:stop]}</i>" if step else text[start:stop]
-        for step, (start, stop) in zip(steps, pairwise(starts), strict=True)
+def shaded(text: str, levels: bytes, stretches: Collection[tuple[int, int]]) -> list[str]:
+    """The HTML of each stretch [start, stop) of the text, which has a level a character; 0 is not shaded."""
+    texts = [text[start:stop] for start, stop in stretches]
+    ends = [0, *accumulate(map(len, texts))]
+    begins_R1, html = _runs("".join(texts), b"".join([levels[start:stop] for start, stop in stretches]), ends)
+    return ["".join(html[first:past]) for first, past in pairwise(begins_R1.searchsorted(ends).tolist())]
+
+
+def _runs(text: str, levels: bytes, ends: list[int]) -> tuple[NDArray[np.intp], list[str]]:
+    """Where the runs of one level begin, and the HTML of each. At the end of a stretch ends a run."""
+    levels_C = np.frombuffer(levels, np.uint8)
+    begins_C1 = np.ones(len(text) + 1, bool)
+    np.not_equal(levels_C[1:], levels_C[:-1], out=begins_C1[1:-1])
+    begins_C1[ends] = True
+    begins_R1 = np.flatnonzero(begins_C1)
+    begins, steps = begins_R1.tolist(), levels_C[begins_R1[:-1]].tolist()
+    html = [
+        f"{_OPEN[step]}{text[begin:end]}</i>" if step else text[begin:end]
+        for step, begin, end in zip(steps, begins, begins[1:], strict=False)
     ]
-    special = [found.start() for found in _MAYBE_SPECIAL.finditer(text)]
-    for at in np.unique(cuts.searchsorted(special, "right") - 1).tolist():
-        runs[at] = _special(text[starts[at] : starts[at + 1]], steps[at])
-    return ["".join(runs[start:stop]) for start, stop in pairwise(cuts.searchsorted(marks).tolist())]
+    for run in set((begins_R1.searchsorted(_suspects(text), "right") - 1).tolist()):
+        html[run] = _special(text[begins[run] : begins[run + 1]], steps[run])
+    return begins_R1, html
+
+
+def _suspects(text: str) -> NDArray[np.intp]:
+    """Where there is what may not be written as it is."""
+    code_C = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    return np.flatnonzero(_IS_SUSPECT[np.minimum(code_C, len(_IS_SUSPECT) - 1)])
 
 
 def visible(part: str) -> str:
@@ -58,11 +78,13 @@ def visible(part: str) -> str:
 
 
 def _special(part: str, step: int) -> str:
-    """A run in which something is not written as it is; a sign that is alone in it carries the shade itself."""
+    """A run with something that is not written as it is; a sign that is alone in it carries the shade itself."""
+    if not step:
+        return visible(part)
     found = _SPECIAL.match(part)
-    if step and found and found.end() == len(part) and part not in "&<>":
+    if found and found.end() == len(part) and part not in "&<>":
         return _written(part, step)
-    return f"<i class=a{step}>{visible(part)}</i>" if step else visible(part)
+    return f"<i class=a{step}>{visible(part)}</i>"
 
 
 @lru_cache(maxsize=4096)

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.models import Arm, Assignment, Item, ItemKind, OpenedItem, Rater, RaterKind, Study, Verdict
-from app.rating.shading import Shown
+from app.rating.snippets import Shown
 from app.reports.exports import File
 from app.reports.formats import moment
 from app.reports.standing import standing

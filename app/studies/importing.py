@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.errors import Invalid
-from app.rating.shading import Shown
+from app.rating.snippets import Reach, Shown, on_each_side
 from app.studies import spectrum
 from app.studies.design import Design
 from app.studies.draw import OF_DIRECTIONS, SHOWN, DrawnItem
@@ -87,10 +87,10 @@ def listed(runs_dir: Path) -> list[tuple[str, RunInfo]]:
     return found
 
 
-def snippets_of(arm: Arm, item: DrawnItem, design: Design, reach: int) -> list[Shown]:
+def snippets_of(arm: Arm, item: DrawnItem, design: Design, near: Reach) -> list[Shown]:
     """The snippets of an item in the order they are shown, each on the scale of its own neuron's maximum.
 
-    Of a long context only `reach` tokens on each side of the peak are read; more is never shown.
+    Of a long context only what is near the peak is read.
     """
     ranks = range(len(item.order))
     rows = arm.rows["direction" if item.unit.kind == "direction" else "neuron"][item.unit.layer]
@@ -99,7 +99,7 @@ def snippets_of(arm: Arm, item: DrawnItem, design: Design, reach: int) -> list[S
     chosen = [
         (by_neuron[neuron][rank], by_neuron[neuron][0].value) for neuron, rank in zip(neurons, ranks, strict=True)
     ]
-    return [shown(arm.run, *chosen[rank], reach) for rank in item.order]
+    return [shown(arm.run, *chosen[rank], near) for rank in item.order]
 
 
 def kept_of(run: Run, row: int, design: Design) -> list[Snippet] | None:
@@ -180,20 +180,27 @@ def letters_of(run: Run, rows: NDArray[np.intp], design: Design) -> list[str]:
     return ["".join(letters[layer]) for layer in rows]
 
 
-def shown(run: Run, snippet: Snippet, top: float, reach: int) -> Shown:
+def shown(run: Run, snippet: Snippet, top: float, near: Reach) -> Shown:
     """A snippet as raters see it, its activations as shares of `top`."""
-    first, last = max(0, snippet.peak - reach), min(len(snippet.tokens_W), snippet.peak + reach + 1)
-    tokens, peak = snippet.tokens_W[first:last].tolist(), snippet.peak - first
-    activations_W = snippet.activations_W[first:last] / np.float32(top)
+    first, last = max(0, snippet.peak - near.before), min(len(snippet.tokens_W), snippet.peak + near.after)
+    tokens = snippet.tokens_W[first:last].tolist()
     if not run.specials.isdisjoint(tokens):
-        kept = [at for at, token in enumerate(tokens) if token not in run.specials]
-        tokens, activations_W, peak = [tokens[at] for at in kept], activations_W[kept], kept.index(peak)
+        return shown(run, _without(run.specials, snippet), top, near)
     return Shown(
         texts=run.texts(tokens),
-        activations=activations_W,
-        peak=peak,
-        document_start=snippet.document_start and first == 0,
-        document_end=snippet.document_end and last == len(snippet.tokens_W),
+        activations=snippet.activations_W[first:last] / np.float32(top),
+        peak=snippet.peak - first,
+        document_start=snippet.document_start and run.specials.issuperset(snippet.tokens_W[:first].tolist()),
+        document_end=snippet.document_end and run.specials.issuperset(snippet.tokens_W[last:].tolist()),
+    )
+
+
+def _without(specials: frozenset[int], snippet: Snippet) -> Snippet:
+    kept = np.flatnonzero(np.isin(snippet.tokens_W, list(specials), invert=True))
+    return snippet._replace(
+        tokens_W=snippet.tokens_W[kept],
+        activations_W=snippet.activations_W[kept],
+        peak=int(kept.searchsorted(snippet.peak)),
     )
 
 
@@ -208,4 +215,5 @@ def reopened(folder: Path, digest: str) -> Run:
 def strongest_of(run: Run, layer: int, number: int, design: Design) -> list[Shown]:
     """The snippets of a neuron as the design shows them, strongest first, their activations as they were measured."""
     row = int(rows_of(run, "neuron")[layer, number])
-    return [shown(run, snippet, 1.0, design.wide_tokens) for snippet in kept_of(run, row, design) or []]
+    near = on_each_side(design.wide_tokens)
+    return [shown(run, snippet, 1.0, near) for snippet in kept_of(run, row, design) or []]

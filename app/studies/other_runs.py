@@ -9,7 +9,7 @@ import numpy as np
 
 from app.errors import Invalid
 from app.models import Verdict
-from app.rating.shading import Shown
+from app.rating.snippets import Shown, reach
 from app.studies import checking
 from app.studies.design import Design
 from app.studies.draw import SHOWN, DrawnItem
@@ -45,10 +45,8 @@ def practice_snippets(other: OtherRun, item: DrawnItem, design: Design) -> list[
     rows = rows_of(other.run, "neuron")[item.unit.layer]
     neurons = item.neurons if len(item.neurons) > 1 else item.neurons * len(item.order)
     kept = {neuron: _strongest(other.run, int(rows[neuron]), design) for neuron in set(neurons)}
-    return [
-        shown(other.run, kept[neurons[rank]][rank], kept[neurons[rank]][0].value, design.wide_tokens)
-        for rank in item.order
-    ]
+    near = reach(design.wide_tokens)
+    return [shown(other.run, kept[neurons[rank]][rank], kept[neurons[rank]][0].value, near) for rank in item.order]
 
 
 def lesson(item: DrawnItem, snippets: Sequence[Shown]) -> dict[str, Any]:
@@ -63,7 +61,7 @@ def check_snippets(other: OtherRun, item: DrawnItem, design: Design) -> list[Sho
     """Held-out snippets in the order they are shown. Their activations are not: nothing is shaded."""
     row = int(rows_of(other.run, "neuron")[item.unit.layer, item.unit.number])
     kept = _held_out(other.run, row, design) or []
-    return [shown(other.run, kept[at], 1.0, design.wide_tokens) for at in item.order]
+    return [shown(other.run, kept[at], 1.0, reach(design.tokens)) for at in item.order]
 
 
 def _practice_offer(run: Run, design: Design) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from app.rating.held_out import render_held_out
 from app.rating.ranks import ranked
 from app.rating.shading import Fragments, pad, render_item
+from app.rating.snippets import on_each_side, reach
 from app.studies.design import Design
 from app.studies.draw import RANK, DrawnItem
 from app.studies.importing import Arm, snippets_of
@@ -30,9 +31,10 @@ def rendered(
     if item.kind == "practice":
         snippets = practice_snippets(others[arm]["practice"], item, design)
         return Rendered(render_item(snippets, design.tokens, design.wide_tokens), lesson(item, snippets))
-    snippets = snippets_of(arms[arm], item, design, design.wide_tokens)
-    if item.shading == RANK:
-        snippets = ranked(snippets)
+    if item.shading == RANK:  # among all that are so near, those on the right that are not shown included
+        snippets = ranked(snippets_of(arms[arm], item, design, on_each_side(design.wide_tokens)))
+    else:
+        snippets = snippets_of(arms[arm], item, design, reach(design.wide_tokens))
     return Rendered(render_item(snippets, design.tokens, design.wide_tokens), None)
 
 

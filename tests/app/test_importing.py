@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from app.errors import Invalid
-from app.rating.shading import Shown, render_item
+from app.rating.shading import render_item
+from app.rating.snippets import Shown, on_each_side, reach
 from app.studies.design import Design
 from app.studies.draw import DrawnItem, Unit
 from app.studies.importing import LETTERS, Arm, kept_of, listed, read_arms, snippets_of
@@ -16,7 +17,7 @@ from tests.runs import ALWAYS_PRESENT, make_run
 from tests.studies import two_runs
 
 SNIPPETS = 20
-FAR = 10_000
+FAR = on_each_side(10_000)
 DESIGN = Design(snippets=SNIPPETS)
 
 
@@ -158,7 +159,7 @@ def test_what_is_out_of_reach_would_not_have_been_shown(arms: list[Arm]) -> None
     for tokens, wide in ((8, 12), (16, 24)):
         for neuron in showable(arms[0])[:6]:
             item = an_item((neuron,))
-            whole, near = (snippets_of(arms[0], item, DESIGN, reach) for reach in (FAR, wide))
+            whole, near = (snippets_of(arms[0], item, DESIGN, tokens) for tokens in (FAR, reach(wide)))
             assert any(len(a.texts) > len(b.texts) for a, b in zip(whole, near, strict=True))
             assert render_item(near, tokens, wide) == render_item(whole, tokens, wide)
 

@@ -14,7 +14,8 @@ from app.machines.budget import Budget, Spent, Usage, why_no_more
 from app.machines.endpoint import endpoint
 from app.machines.rating import LONGEST_PAUSE_SECONDS, pause_seconds
 from app.machines.reading import as_text
-from app.rating.shading import LEVELS, Shown, pad, render_item, shares
+from app.rating.shading import pad, render_item
+from app.rating.snippets import LEVELS, Shown, shares
 
 MARK = re.compile(r"(?<!\\)⟦(\d+)(\*?):((?:\\[⟦⟧]|[^⟦⟧])*)⟧")
 WORDS = st.text(st.sampled_from("abc <&>\"'é猫⟦⟧é"), min_size=1, max_size=6).map(str.encode)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.rating.ranks import ranked
-from app.rating.shading import LEVELS, Shown, maximum, shares
+from app.rating.snippets import LEVELS, Shown, maximum, shares
 
 VALUES = st.lists(st.lists(st.floats(-3, 8, width=32), min_size=1, max_size=12), min_size=1, max_size=6)
 

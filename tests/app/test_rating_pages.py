@@ -13,7 +13,8 @@ from sqlalchemy.orm import Session
 from app.models import Assignment, ItemContent, Rater, Rating, Study, StudyState, Verdict
 from app.raters.actions import invite
 from app.rating.beside import enough
-from app.rating.shading import Shown, pad, render_item
+from app.rating.shading import pad, render_item
+from app.rating.snippets import Shown
 from app.settings import Settings
 from tests.studies import make_study
 

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.rating.shading import Shown, pad, paragraphs, render_item, shares
+from app.rating.paragraphs import paragraphs
+from app.rating.shading import pad, render_item
+from app.rating.snippets import Shown, shares
 from tests.texts import CODE, ODD, PROSE
 
 
@@ -44,7 +46,7 @@ def shown(texts: list[bytes], activations: list[float], peak: int = 0, start: bo
 
 
 def paragraph(snippet: Shown, top: float, tokens: int = 64) -> str:
-    return paragraphs([snippet], top, tokens)[0]
+    return paragraphs([snippet], top, tokens)[0][0]
 
 
 def read(snippet: Shown, top: float | None = None, tokens: int = 4000) -> Reader:
