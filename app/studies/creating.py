@@ -1,7 +1,7 @@
 """Writing a frozen study down: its tables hold the items, and, encrypted, which neuron each of them is."""
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -31,7 +31,7 @@ from app.studies.draw import DrawnItem
 from app.studies.earlier import earlier
 from app.studies.freezing import Frozen
 from app.studies.rules import seal_rules
-from app.studies.seal import canonical, digest, item_key, leaf
+from app.studies.seal import canonical, digest, item_key
 
 SECRET_BYTES = 32
 LONGEST_NAME = 200
@@ -138,7 +138,7 @@ def _write_items(session: Session, study: Study, frozen: Frozen, key: bytes) -> 
             for code, both in frozen.fragments.items()
         ],
     )
-    session.execute(insert(ItemKey), list(_key_rows(study.code, drawn, ids, key)))
+    session.execute(insert(ItemKey), list(_key_rows(study.code, frozen, ids, key)))
     if lessons := frozen.record.lessons:
         session.execute(
             insert(Lesson),
@@ -157,11 +157,11 @@ def _item_row(study_id: int, item: DrawnItem, content: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _key_rows(study_code: str, drawn: Sequence[DrawnItem], ids: dict[str, int], key: bytes) -> Iterator[dict[str, Any]]:
-    opened = [item_key(item) for item in drawn]
-    for one, text in zip(opened, padded([canonical(one) for one in opened]), strict=True):
-        sealed = encrypt(key, text, item_context(study_code, one["code"]))
-        yield {"item_id": ids[one["code"]], "sealed": sealed, "leaf": leaf(one)}
+def _key_rows(study_code: str, frozen: Frozen, ids: dict[str, int], key: bytes) -> Iterator[dict[str, Any]]:
+    drawn = frozen.allocation.items
+    for item, text in zip(drawn, padded([canonical(item_key(item)) for item in drawn]), strict=True):
+        sealed = encrypt(key, text, item_context(study_code, item.code))
+        yield {"item_id": ids[item.code], "sealed": sealed, "leaf": frozen.record.leaves[item.code]}
 
 
 def _write_seats(session: Session, study_id: int, frozen: Frozen, ids: dict[str, int]) -> None:

@@ -86,6 +86,10 @@ class Allocation:
     replaced: tuple[Replaced, ...]
 
 
+def _spelled_one(thing: str | int) -> str:
+    return str(thing) if isinstance(thing, int) else _spelled(thing)
+
+
 @dataclass(frozen=True)
 class Secret:
     """256 bits, and everything that is drawn from them."""
@@ -93,8 +97,11 @@ class Secret:
     key: bytes
 
     def digest(self, purpose: str, *name: str | int) -> bytes:
+        return self._digest(_spelled([purpose, *name]))
+
+    def _digest(self, spelled: str) -> bytes:
         keyed = self._keyed.copy()
-        keyed.update(_spelled([purpose, *name]).encode())
+        keyed.update(spelled.encode())
         return keyed.digest()
 
     @cached_property
@@ -103,7 +110,9 @@ class Secret:
         return hmac.new(self.key, digestmod="sha256")
 
     def shuffled(self, things: Iterable[Thing], purpose: str, *name: str | int) -> list[Thing]:
-        return sorted(things, key=lambda thing: self.digest(purpose, *name, thing))
+        """Sorted by the digest of each under its purpose and its name, of which only the thing itself differs."""
+        begin = _spelled([purpose, *name])[:-1]
+        return sorted(things, key=lambda thing: self._digest(f"{begin},{_spelled_one(thing)}]"))
 
     def below(self, n: int, purpose: str, *name: str | int) -> int:
         """A number from 0 to n - 1. 256 bits modulo n: the bias is too small to matter."""

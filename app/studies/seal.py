@@ -17,11 +17,12 @@ from app.studies.design import Design
 from app.studies.draw import LEVEL, Allocation, DrawnItem
 from app.studies.whole_draw import draw_again
 
+_spelled = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+
 
 def canonical(value: Any) -> bytes:
     """JSON of one spelling: keys sorted, no spaces, UTF-8."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return text.encode()
+    return _spelled(value).encode()
 
 
 def digest(value: Any) -> str:
