@@ -19,13 +19,8 @@ from app.raters.room import Full
 from app.raters.withdrawal import withdraw_consent
 from app.raters.work import work_of
 from app.settings import Settings
-from tests.app.seated import NO, YES, Clock, Hand, faults, item_of, join, seated_study, stopped_clock
+from tests.app.seated import NO, YES, Clock, Hand, faults, item_of, join, seated_study
 from tests.studies import make_administrator, make_study, sign_in
-
-
-@pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    return stopped_clock(monkeypatch)
 
 
 @pytest.fixture

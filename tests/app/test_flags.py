@@ -9,12 +9,7 @@ from app.raters.work import work_of
 from app.rating import actions
 from app.rating.queries import given_verdicts
 from app.settings import Settings
-from tests.app.seated import NO, UNSURE, YES, Clock, Hand, item_of, join, seated_study, stopped_clock
-
-
-@pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    return stopped_clock(monkeypatch)
+from tests.app.seated import NO, UNSURE, YES, Clock, Hand, item_of, join, seated_study
 
 
 def said(found: list[Flag]) -> list[str]:

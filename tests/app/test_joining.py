@@ -11,13 +11,8 @@ from app.errors import Conflict, Invalid, Refused
 from app.models import Event, Invitation, Rater, RaterKind, Seat, Study, StudyState
 from app.raters import actions
 from app.security import RATER_COOKIE, token_hash
-from tests.app.seated import Clock, seated_study, stopped_clock
+from tests.app.seated import Clock, seated_study
 from tests.app.test_claiming_at_once import at_once
-
-
-@pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    return stopped_clock(monkeypatch)
 
 
 @pytest.fixture

@@ -19,23 +19,13 @@ from app.rating.sittings import BREAK_AFTER, REST, Stretch, is_break_due, stretc
 from app.rating.stays import own_stays
 from app.settings import Settings
 from tests.app.crawl import CODE, KEY
-from tests.app.seated import Clock, Hand, faults, join, seated_study, stopped_clock
+from tests.app.seated import Clock, Hand, faults, seated_study
 from tests.studies import make_study, open_rater
-
-
-@pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    return stopped_clock(monkeypatch)
 
 
 @pytest.fixture
 def study(session: Session, time: Clock) -> Study:
     return seated_study(session, items=99, seats=2, share=99)
-
-
-@pytest.fixture
-def hand(session: Session, settings: Settings, study: Study) -> Hand:
-    return Hand(session, settings, join(session, study))
 
 
 def press_pause(hand: Hand, code: str | None = None, hypothesis: str = "") -> None:

@@ -11,14 +11,9 @@ from app.models import PracticeAnswer, Rater, Sitting, Study
 from app.raters.actions import end_sitting
 from app.settings import Settings
 from app.studies.actions import close_study
-from tests.app.seated import Clock, stopped_clock
+from tests.app.seated import Clock
 from tests.app.test_phases import YES, number_on, practise, rate_all
 from tests.studies import PHASES, make_administrator, make_study, open_rater, phased_runs
-
-
-@pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    return stopped_clock(monkeypatch)
 
 
 @pytest.fixture

@@ -11,13 +11,8 @@ from app.raters import actions
 from app.raters.queries import rater_rows, sitting_rows
 from app.settings import Settings
 from app.studies.queries import progress
-from tests.app.seated import NO, YES, Clock, Hand, faults, join, seated_study, stopped_clock
+from tests.app.seated import NO, YES, Clock, Hand, faults, join, seated_study
 from tests.studies import make_administrator, make_study, sign_in
-
-
-@pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    return stopped_clock(monkeypatch)
 
 
 @pytest.fixture

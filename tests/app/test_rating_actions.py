@@ -11,12 +11,7 @@ from app.models import Assignment, AssignmentState, Event, Rating, RatingAction,
 from app.rating import actions
 from app.rating.queries import given_verdicts, wide_fragment
 from app.settings import Settings
-from tests.app.seated import NO, UNSURE, YES, Clock, Hand, faults, item_of, join, seated_study, stopped_clock
-
-
-@pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    return stopped_clock(monkeypatch)
+from tests.app.seated import NO, UNSURE, YES, Clock, Hand, faults, item_of, join, seated_study
 
 
 @pytest.fixture

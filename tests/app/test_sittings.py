@@ -11,22 +11,12 @@ from app.raters import actions
 from app.raters.queries import sitting_rows
 from app.rating.sittings import is_over, worked_seconds
 from app.settings import Settings
-from tests.app.seated import Clock, Hand, join, seated_study, stopped_clock
-
-
-@pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    return stopped_clock(monkeypatch)
+from tests.app.seated import Clock, Hand, seated_study
 
 
 @pytest.fixture
 def study(session: Session, time: Clock) -> Study:
     return seated_study(session, items=9, seats=2, share=9)
-
-
-@pytest.fixture
-def hand(session: Session, settings: Settings, study: Study) -> Hand:
-    return Hand(session, settings, join(session, study))
 
 
 Rows = Callable[[], list[tuple[str, int, float, str | None]]]
