@@ -150,7 +150,7 @@ def measure_merge(units: int = 2048, window: int = 256) -> float:
         again()
         merge(one, other)
 
-    return other.windows_FKSW.nbytes / (_best_of(both) - _best_of(again)) / 1e9
+    return other.windows_PSW.nbytes / (_best_of(both) - _best_of(again)) / 1e9
 
 
 def _full_lists(units: int, window: int, rank: int) -> TopLists:
@@ -166,8 +166,8 @@ def _full_lists(units: int, window: int, rank: int) -> TopLists:
         start_E=np.zeros(count, np.int64),
         peak_E=np.zeros(count, np.int64),
         window_E=numbers,
-        windows_PSW=rng.random((count, 2, window), np.float32),
     )
+    lists.windows_PSW[:] = rng.random((count, 2, window), np.float32)
     insert(lists, found)
     return lists
 

@@ -6,8 +6,6 @@ two, whatever the scale of its model.
 """
 
 # Shape suffixes: U units, O octaves, K kept, N bands.
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -47,7 +45,7 @@ def cut(bands: Bands, greatest_U: NDArray[np.float32], band: int, kept: int) -> 
     A context with tokens in several of the band's octaves comes once, with the token of the highest one.
     """
     lists = bands.lists
-    units, window_shape = len(greatest_U), lists.windows_FKSW.shape[2:]
+    units = len(greatest_U)
     inside = band_octaves(greatest_U, band).ravel()[:, None] & (lists.value_FK != EMPTY)
     rows, places = np.nonzero(inside)
     order = np.lexsort((-rows, lists.document_FK[rows, places], -lists.value_FK[rows, places], rows // OCTAVES))
@@ -58,7 +56,7 @@ def cut(bands: Bands, greatest_U: NDArray[np.float32], band: int, kept: int) -> 
     place_E = np.arange(len(rows)) - np.searchsorted(unit_E, unit_E)
     chosen_E = place_E < kept
     rows, places, unit_E, place_E = rows[chosen_E], places[chosen_E], unit_E[chosen_E], place_E[chosen_E]
-    return _gathered(lists, (units, kept), (rows, places), (unit_E, place_E), window_shape)
+    return _gathered(lists, (units, kept), (rows, places), (unit_E, place_E))
 
 
 def _gathered(
@@ -66,21 +64,21 @@ def _gathered(
     shape: tuple[int, int],
     source: tuple[NDArray[np.int64], NDArray[np.int64]],
     target: tuple[NDArray[np.int64], NDArray[np.int64]],
-    window_shape: Sequence[int],
 ) -> TopLists:
-    """New lists with the entries at `source` put at `target`; the document is the document's again."""
+    """New lists with the entries at `source` put at `target`, their windows where they are; the document is the
+    document's again."""
     out = TopLists(
         value_FK=np.full(shape, EMPTY, np.float32),
         document_FK=np.full(shape, -1, np.int64),
         cluster_FK=np.full(shape, -1, np.int64),
         start_FK=np.full(shape, -1, np.int64),
         peak_FK=np.full(shape, -1, np.int64),
-        slot_FK=np.broadcast_to(np.arange(shape[1]), shape).copy(),
-        windows_FKSW=np.zeros((*shape, *window_shape), np.float32),
+        window_FK=np.full(shape, -1, np.int64),
+        windows_PSW=lists.windows_PSW,
     )
     out.document_FK[target] = lists.document_FK[source] >> CONTEXT_BITS
     out.start_FK[target], out.peak_FK[target] = lists.start_FK[source], lists.peak_FK[source]
-    out.windows_FKSW[target] = lists.windows_FKSW[source[0], lists.slot_FK[source]]
+    out.window_FK[target] = lists.window_FK[source]
     # What is shown as the snippet's value is the activation; the random number has done its work.
-    out.value_FK[target] = out.windows_FKSW[(*target, 0, out.peak_FK[target])]
+    out.value_FK[target] = lists.windows_PSW[out.window_FK[target], 0, out.peak_FK[target]]
     return out

@@ -7,9 +7,8 @@ The token that is shown is a random one of those in the octave. Octaves become b
 and the unit's greatest activation is known: see `banded`.
 """
 
-# Shape suffixes: B contexts of a block, T tokens of a context, U units, O octaves, E candidates.
+# Shape suffixes: B contexts of a block, T tokens of a context, U units, O octaves, E candidates, P units with any.
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -17,8 +16,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from model_runner.capture import AfterOf, Seen, copy_windows
-from model_runner.top import Candidates, TopLists, empty_lists
-from model_runner.waiting import Waiting, empty_waiting, reserve, settle, windows_of
+from model_runner.top import TopLists, empty_lists
+from model_runner.waiting import Waiting, empty_waiting, reserve, room_for, settle, take_places
 
 OCTAVES, LOWEST_OCTAVE = 31, -22
 """Octave 0 holds all below 2^LOWEST_OCTAVE, zero and negative values with it; octave o > 0 begins at
@@ -30,15 +29,17 @@ CONTEXT_BITS = 24
 @dataclass
 class Bands:
     """The samples so far. Unit u and octave o are row u * OCTAVES + o of the lists, whose value is the
-    context's random number and whose document is the context's number."""
+    context's random number and whose document is the context's number. A unit has a window of a context once,
+    however many of its octaves keep that context."""
 
     lists: TopLists
     waiting: Waiting
 
 
 def no_bands(units: int, kept: int, window: int, sides: int) -> Bands:
-    # The windows of octaves in which a unit never is are never touched, and so take no memory.
-    return Bands(empty_lists(units * OCTAVES, kept, window, sides), empty_waiting(1, window, sides))
+    # Places for windows that are never needed are never touched, and so take no memory.
+    lists = empty_lists(units * OCTAVES, kept, window, sides, spare=room_for(units))
+    return Bands(lists, empty_waiting(lists, room_for(units * OCTAVES)))
 
 
 @torch.inference_mode()
@@ -51,37 +52,22 @@ def sample(bands: Bands, seen: Seen, after: AfterOf | None) -> None:
         units_E, octaves_E = _entering(bands, octaves_TU, number)
         if len(units_E):
             units_P, place_E = np.unique(units_E, return_inverse=True)
+            _make_room(bands, len(units_E), len(units_P))
+            found = reserve(bands.waiting, len(units_E))
+            found.unit_E[:], found.value_E[:] = units_E * OCTAVES + octaves_E, number
+            found.document_E[:], found.cluster_E[:], found.start_E[:] = context, context, seen.block.start_B[row]
             tokens_E = _random_tokens(octaves_TU[:, units_P], context)[octaves_E, place_E]
-            windows_PSW = np.empty((len(units_P), *bands.waiting.candidates.windows_PSW.shape[1:]), np.float32)
-            copy_windows(windows_PSW, seen.acts_BTF, after, np.full(len(units_P), row), units_P)
-            found = Entering(units_E * OCTAVES + octaves_E, number, context, int(seen.block.start_B[row]))
-            _add(bands, found, np.flatnonzero(seen.block.rankable_BT[row])[tokens_E], windows_PSW, place_E)
+            found.peak_E[:] = np.flatnonzero(seen.block.rankable_BT[row])[tokens_E]
+            places_P = take_places(bands.waiting, len(units_P))
+            found.window_E[:] = places_P[place_E]
+            rows_P = np.full(len(units_P), row)
+            copy_windows(bands.lists.windows_PSW, places_P, seen.acts_BTF, after, rows_P, units_P)
 
 
-class Entering(NamedTuple):
-    """What enters the samples from one context."""
-
-    rows_E: NDArray[np.int64]
-    """Of the lists."""
-    number: float
-    context: int
-    start: int
-
-
-def _add(
-    bands: Bands,
-    entering: Entering,
-    peaks_E: NDArray[np.int64],
-    windows_PSW: NDArray[np.float32],
-    place_E: NDArray[np.int64],
-) -> None:
-    """Let it wait, as many at a time as there is room for. The window of each is `windows_PSW[place_E]`."""
-    for first in range(0, len(peaks_E), len(bands.waiting.candidates)):
-        part = slice(first, first + len(bands.waiting.candidates))
-        found = _reserved(bands, entering.rows_E[part])
-        found.value_E[:], found.document_E[:], found.cluster_E[:] = entering.number, entering.context, entering.context
-        found.start_E[:], found.peak_E[:] = entering.start, peaks_E[part]
-        windows_of(found)[:] = windows_PSW[place_E[part]]
+def _make_room(bands: Bands, candidates: int, windows: int) -> None:
+    """There is room for every octave of every unit, so that one context always fits."""
+    if bands.waiting.room < candidates or len(bands.waiting.free_P) < windows:
+        settle_bands(bands)
 
 
 def _random_tokens(octaves_TP: NDArray[np.int32], context: int) -> NDArray[np.int64]:
@@ -118,15 +104,6 @@ def _hashed(numbers: NDArray[np.int64]) -> NDArray[np.float32]:
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     high = (mixed ^ (mixed >> np.uint64(31))) >> np.uint64(40)
     return (high / np.float64(1 << 24)).astype(np.float32)
-
-
-def _reserved(bands: Bands, rows_E: NDArray[np.int64]) -> Candidates:
-    """Room for candidates of these rows of the lists."""
-    if bands.waiting.room < len(rows_E):
-        settle_bands(bands)
-    found = reserve(bands.waiting, len(rows_E))
-    found.unit_E[:] = rows_E
-    return found
 
 
 def settle_bands(bands: Bands) -> None:

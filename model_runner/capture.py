@@ -1,7 +1,7 @@
 """From one block's activations to the candidates of its units."""
 
 # Shape suffixes: B contexts of a block, R of them with rankable tokens, T tokens of a context, F units,
-# E candidates, S sides of the LayerNorm, W tokens of a window.
+# E candidates, P places for windows, S sides of the LayerNorm, W tokens of a window.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,7 +15,7 @@ from torch import Tensor
 from model_runner import top
 from model_runner.contexts import Block
 from model_runner.top import Candidates, TopLists, empty_lists
-from model_runner.waiting import Waiting, empty_waiting, reserve, settle, windows_of
+from model_runner.waiting import Waiting, empty_waiting, reserve, room_for, settle, take_places
 
 ClusterOf = Callable[[int, NDArray[np.int64]], NDArray[np.int64]]
 """The near-duplicate cluster of each of these positions of a document."""
@@ -40,14 +40,15 @@ class Gathered:
 
 
 def nothing_gathered(units: int, kept: int, window: int, sides: int, sign: int = 1) -> Gathered:
-    lists, waiting = empty_lists(units, kept, window, sides), empty_waiting(units, window, sides)
+    # A document's held candidates, one a unit, and those of at least one more context.
+    room = room_for(2 * units)
+    lists = empty_lists(units, kept, window, sides, spare=room)
     # Memory is taken now, so that whoever lacks it hears of it at once and it does not grow later.
-    lists.windows_FKSW.fill(0)
-    waiting.candidates.windows_PSW.fill(0)
+    lists.windows_PSW.fill(0)
     return Gathered(
         sign=sign,
         lists=lists,
-        waiting=waiting,
+        waiting=empty_waiting(lists, room),
         finite_F=np.ones(units, np.bool_),
         constant_F=np.ones(units, np.bool_),
         first_F=np.full(units, np.nan, np.float32),
@@ -142,7 +143,8 @@ def gather(gathered: Gathered, seen: Seen, cluster_of: ClusterOf, after: AfterOf
     for part in _fitting(gathered, documents_R, counts_R):
         found = reserve(gathered.waiting, part.stop - part.start)
         found.unit_E[:], found.value_E[:] = units_E[part], best_RF[places_E[part], units_E[part]]
-        _fill(found, gathered.sign, seen, seen.rows_R[places_E[part]], cluster_of, after)
+        found.window_E[:] = take_places(gathered.waiting, len(found))
+        _fill(found, gathered, seen, seen.rows_R[places_E[part]], cluster_of, after)
 
 
 def _fitting(gathered: Gathered, document_R: NDArray[np.int64], count_R: NDArray[np.int64]) -> Iterator[slice]:
@@ -189,7 +191,7 @@ def _watch_constant(gathered: Gathered, seen: Seen) -> None:
 
 def _fill(
     found: Candidates,
-    sign: int,
+    gathered: Gathered,
     seen: Seen,
     rows_E: NDArray[np.int64],
     cluster_of: ClusterOf,
@@ -198,9 +200,8 @@ def _fill(
     """Complete candidates of some contexts, ordered by context. Their windows are copied here, and only theirs."""
     block = seen.block
     found.document_E[:], found.start_E[:] = block.document_B[rows_E], block.start_B[rows_E]
-    windows_ESW = windows_of(found)
-    copy_windows(windows_ESW, seen.acts_BTF, after, rows_E, found.unit_E)
-    peaks_EW = (windows_ESW[:, 0] == sign * found.value_E[:, None]) & block.rankable_BT[rows_E]
+    acts_EW = copy_windows(gathered.lists.windows_PSW, found.window_E, seen.acts_BTF, after, rows_E, found.unit_E)
+    peaks_EW = (acts_EW == gathered.sign * found.value_E[:, None]) & block.rankable_BT[rows_E]
     found.peak_E[:] = peaks_EW.argmax(axis=1)
     for row, part in _parts_of(rows_E):
         positions_E = found.start_E[part] + found.peak_E[part] - 1
@@ -215,20 +216,27 @@ def _parts_of(rows_E: NDArray[np.int64]) -> Iterator[tuple[int, slice]]:
 
 
 def copy_windows(
-    windows_ESW: NDArray[np.float32],
+    windows_PSW: NDArray[np.float32],
+    places_E: NDArray[np.int64],
     acts_BTF: Tensor,
     after: AfterOf | None,
     rows_E: NDArray[np.int64],
     units_E: NDArray[np.int64],
-) -> None:
-    """Copy the activations of some (contexts of the block, units) into windows, both sides of the LayerNorm.
+) -> NDArray[np.float32]:
+    """Copy the activations of some (contexts of the block, units) to these places, both sides of the LayerNorm.
 
-    What lies beyond a context's length is copied along and never shown.
+    What lies beyond a context's length is copied along and never shown. Returns the activations (E, W).
     """
-    if acts_BTF.device.type == "cpu":
-        windows_ESW[:, 0] = acts_BTF.numpy()[rows_E, :, units_E]
-    else:
-        rows, units = (torch.from_numpy(numbers).to(acts_BTF.device) for numbers in (rows_E, units_E))
-        windows_ESW[:, 0] = acts_BTF.transpose(1, 2)[rows, units].numpy(force=True)
+    acts_EW = _windows(acts_BTF, rows_E, units_E)
+    windows_PSW[places_E, 0] = acts_EW
     if after is not None:
-        windows_ESW[:, 1] = after(windows_ESW[:, 0], rows_E, units_E)
+        windows_PSW[places_E, 1] = after(acts_EW, rows_E, units_E)
+    return acts_EW
+
+
+def _windows(acts_BTF: Tensor, rows_E: NDArray[np.int64], units_E: NDArray[np.int64]) -> NDArray[np.float32]:
+    if acts_BTF.device.type == "cpu":
+        acts_EW: NDArray[np.float32] = acts_BTF.numpy()[rows_E, :, units_E]
+        return acts_EW
+    rows, units = (torch.from_numpy(numbers).to(acts_BTF.device) for numbers in (rows_E, units_E))
+    return acts_BTF.transpose(1, 2)[rows, units].numpy(force=True)

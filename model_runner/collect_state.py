@@ -25,15 +25,15 @@ from model_runner.ranks import Ranks
 from model_runner.record import Unfit, record_in
 from model_runner.resume import refuse_change
 from model_runner.spread import Spread, counts, put_counts
-from model_runner.top import COLUMNS, EMPTY, Candidates, TopLists
-from model_runner.waiting import fill, reserve
+from model_runner.top import COLUMNS, Candidates, TopLists, listed_windows
+from model_runner.waiting import Waiting, hold_back
 
 STATE_NAME = "collecting.npz"
 STATES = "collecting*.npz*"
-STATE_FORMAT = 2
+STATE_FORMAT = 3
 WATCHED = ("finite_F", "constant_F", "first_F")
-WINDOWS = "windows_FKSW"
-LISTS = tuple(field.name for field in fields(TopLists))
+WINDOWS = "windows_PSW"
+LISTS = tuple(field.name for field in fields(TopLists) if field.name != WINDOWS)
 
 
 def state_file(folder: Path, ranks: Ranks) -> Path:
@@ -93,7 +93,7 @@ def _group_arrays(group: Group) -> Iterator[tuple[str, NDArray[Any]]]:
     if group.spread is not None:
         yield from ((f"spread/{name}", array) for name, array in _spread_arrays(group.spread))
     if group.bands is not None:
-        yield from ((f"bands/{name}", array) for name, array in _band_arrays(group.bands.lists))
+        yield from ((f"bands/{name}", array) for name, array in _list_arrays(group.bands.lists, group.bands.waiting))
 
 
 def _spread_arrays(spread: Spread) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -110,21 +110,16 @@ def _sums(spread: Spread) -> tuple[tuple[str, ExactSum], ...]:
 
 def _arrays(gathered: Gathered) -> Iterator[tuple[str, NDArray[Any]]]:
     yield from ((name, getattr(gathered, name)) for name in WATCHED)
-    yield from ((name, getattr(gathered.lists, name)) for name in LISTS)
-    held = gathered.waiting.candidates[: gathered.waiting.used]
-    yield from ((f"held/{name}", getattr(held, name)) for name in COLUMNS if name != "window_E")
-    yield "held/windows_ESW", held.windows_PSW[: len(held)]
+    yield from _list_arrays(gathered.lists, gathered.waiting)
 
 
-def _band_arrays(lists: TopLists) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Of the windows only those in use, since most of a band's are not."""
-    yield from ((name, getattr(lists, name)) for name in LISTS if name != WINDOWS)
-    yield WINDOWS, lists.windows_FKSW[_used(lists)]
-
-
-def _used(lists: TopLists) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    units, places = np.nonzero(lists.value_FK != EMPTY)
-    return units, lists.slot_FK[units, places]
+def _list_arrays(lists: TopLists, waiting: Waiting) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Of the windows those up to the last that is needed, without a copy of them."""
+    yield from ((name, getattr(lists, name)) for name in LISTS)
+    held = waiting.candidates[: waiting.used]
+    yield from ((f"held/{name}", getattr(held, name)) for name in COLUMNS)
+    needed = np.concatenate([listed_windows(lists), held.window_E])
+    yield WINDOWS, lists.windows_PSW[: needed.max(initial=-1) + 1]
 
 
 def load_state(path: Path, settings: Mapping[str, Any], groups: Sequence[Group]) -> int:
@@ -168,18 +163,22 @@ def _restore_group(group: Group, arrays: Mapping[str, NDArray[Any]]) -> None:
     if group.spread is not None:
         _restore_spread(group.spread, {name: arrays[f"spread/{name}"] for name, _ in _spread_arrays(group.spread)})
     if group.bands is not None:
-        _restore_bands(group.bands.lists, {name: arrays[f"bands/{name}"] for name in LISTS})
+        bands = group.bands
+        names = [name for name, _ in _list_arrays(bands.lists, bands.waiting)]
+        _restore_lists(bands.lists, bands.waiting, {name: arrays[f"bands/{name}"] for name in names})
 
 
 def _restore(gathered: Gathered, arrays: Mapping[str, NDArray[Any]]) -> None:
     for name in WATCHED:
         getattr(gathered, name)[...] = arrays[name]
+    _restore_lists(gathered.lists, gathered.waiting, arrays)
+
+
+def _restore_lists(lists: TopLists, waiting: Waiting, arrays: Mapping[str, NDArray[Any]]) -> None:
     for name in LISTS:
-        getattr(gathered.lists, name)[...] = arrays[name]
-    windows_ESW = arrays["held/windows_ESW"]
-    columns = {name: arrays[f"held/{name}"] for name in COLUMNS if name != "window_E"}
-    held = Candidates(**columns, window_E=np.arange(len(windows_ESW)), windows_PSW=windows_ESW)
-    fill(reserve(gathered.waiting, len(held)), held, windows_ESW)
+        getattr(lists, name)[...] = arrays[name]
+    lists.windows_PSW[: len(arrays[WINDOWS])] = arrays[WINDOWS]
+    hold_back(waiting, lists, Candidates(**{name: arrays[f"held/{name}"] for name in COLUMNS}))
 
 
 def _restore_spread(spread: Spread, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -188,13 +187,6 @@ def _restore_spread(spread: Spread, arrays: Mapping[str, NDArray[Any]]) -> None:
     for name, total in _sums(spread):
         total.limbs_LF[...], total.broken_F[...] = arrays[f"{name}/limbs_LF"], arrays[f"{name}/broken_F"]
         total.added = int(arrays[f"{name}/added"])
-
-
-def _restore_bands(lists: TopLists, arrays: Mapping[str, NDArray[Any]]) -> None:
-    for name in LISTS:
-        if name != WINDOWS:
-            getattr(lists, name)[...] = arrays[name]
-    lists.windows_FKSW[_used(lists)] = arrays[WINDOWS]
 
 
 def forget_states(folder: Path) -> None:

@@ -97,13 +97,13 @@ def _windows(
     parts: Sequence[Shown], length_S: NDArray[np.int32]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
     """Activations of all snippets without their padding, and those after the LayerNorm where there is one."""
-    sides = parts[0].lists.windows_FKSW.shape[2]
+    sides = parts[0].lists.windows_PSW.shape[1]
     flat = [np.empty(int(length_S.sum()), np.float32) for _ in range(sides)]
     snippet, at = 0, 0
     for part in parts:
         for unit, place in np.argwhere(part.shown_FK):
             end = at + int(length_S[snippet])
-            window_SW = part.lists.windows_FKSW[unit, part.lists.slot_FK[unit, place]]
+            window_SW = part.lists.windows_PSW[part.lists.window_FK[unit, place]]
             for side in range(sides):
                 flat[side][at:end] = window_SW[side, : end - at]
             snippet, at = snippet + 1, end

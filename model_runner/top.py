@@ -11,7 +11,7 @@ in another cluster would push out what it must not.
 """
 
 # Shape suffixes: F units, K kept, E candidates, P places for windows, S sides of the LayerNorm, W tokens.
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,20 +33,16 @@ class Candidates:
     peak_E: NDArray[np.int64]
     """Index of the peak in the window."""
     window_E: NDArray[np.int64]
-    """Where each window lies in `windows_PSW`."""
-    windows_PSW: NDArray[np.float32]
-    """Activations of whole windows; S is 1, or 2 with those after the post-activation LayerNorm.
-    Only the index moves when candidates are sorted, since windows are big."""
+    """The place of each window among those of the lists. Windows are big: they stay put, and only this number moves."""
 
     def __len__(self) -> int:
         return len(self.unit_E)
 
     def __getitem__(self, rows: NDArray[np.int64] | NDArray[np.bool_] | slice) -> "Candidates":
-        columns = {name: getattr(self, name)[rows] for name in COLUMNS}
-        return Candidates(**columns, windows_PSW=self.windows_PSW)
+        return Candidates(**{name: getattr(self, name)[rows] for name in COLUMNS})
 
 
-COLUMNS = ("unit_E", "value_E", "document_E", "cluster_E", "start_E", "peak_E", "window_E")
+COLUMNS = tuple(field.name for field in fields(Candidates))
 
 
 @dataclass
@@ -58,9 +54,11 @@ class TopLists:
     cluster_FK: NDArray[np.int64]
     start_FK: NDArray[np.int64]
     peak_FK: NDArray[np.int64]
-    slot_FK: NDArray[np.int64]
-    """Where in `windows_FKSW` this place's window lies: windows stay put when the order changes."""
-    windows_FKSW: NDArray[np.float32]
+    window_FK: NDArray[np.int64]
+    """The place of each snippet's window."""
+    windows_PSW: NDArray[np.float32]
+    """Activations of whole windows, of listed snippets and of candidates; S is 1, or 2 with those after the
+    post-activation LayerNorm. Several snippets may have one window."""
 
     @property
     def floor(self) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
@@ -68,8 +66,11 @@ class TopLists:
         return self.value_FK[:, -1], self.document_FK[:, -1]
 
 
-def empty_lists(units: int, kept: int, window: int, sides: int = 1) -> TopLists:
-    """Lists with nothing in them, for `units` units and `kept` snippets each."""
+def empty_lists(units: int, kept: int, window: int, sides: int = 1, spare: int = 0) -> TopLists:
+    """Lists with nothing in them, for `units` units and `kept` snippets each.
+
+    There is a place for the window of each, and `spare` places for windows of candidates.
+    """
     shape = (units, kept)
     return TopLists(
         value_FK=np.full(shape, EMPTY, np.float32),
@@ -77,9 +78,23 @@ def empty_lists(units: int, kept: int, window: int, sides: int = 1) -> TopLists:
         cluster_FK=np.full(shape, -1, np.int64),
         start_FK=np.full(shape, -1, np.int64),
         peak_FK=np.full(shape, -1, np.int64),
-        slot_FK=np.broadcast_to(np.arange(kept), shape).copy(),
-        windows_FKSW=np.zeros((*shape, sides, window), np.float32),
+        window_FK=np.full(shape, -1, np.int64),
+        windows_PSW=np.zeros((units * kept + spare, sides, window), np.float32),
     )
+
+
+def listed_windows(lists: TopLists) -> NDArray[np.int64]:
+    """The places of the windows that listed snippets have."""
+    listed_E: NDArray[np.int64] = lists.window_FK[lists.value_FK != EMPTY]
+    return listed_E
+
+
+def free_places(lists: TopLists, *taken: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The places for windows, ascending, that are not among the taken ones."""
+    free_P = np.ones(len(lists.windows_PSW), np.bool_)
+    for taken_E in taken:
+        free_P[taken_E] = False
+    return np.flatnonzero(free_P)
 
 
 def best_of_documents(found: Candidates) -> Candidates:
@@ -111,7 +126,6 @@ def insert(lists: TopLists, found: Candidates) -> None:
         return
     units_U, row_E = np.unique(found.unit_E, return_inverse=True)
     kept = lists.value_FK.shape[1]
-    old = np.arange(len(units_U) * kept)
     row = np.concatenate([np.repeat(np.arange(len(units_U)), kept), row_E])
     value = np.concatenate([lists.value_FK[units_U].ravel(), found.value_E])
     document = np.concatenate([lists.document_FK[units_U].ravel(), found.document_E])
@@ -119,7 +133,7 @@ def insert(lists: TopLists, found: Candidates) -> None:
     # Every row has at least K entries, the empty places counted, so its first K are a full list.
     place = np.arange(len(order)) - np.searchsorted(row[order], row[order])
     chosen_UK = order[place < kept].reshape(len(units_U), kept)
-    _rewrite(lists, units_U, chosen_UK, found, len(old))
+    _rewrite(lists, units_U, chosen_UK, found)
 
 
 def _without_known_clusters(lists: TopLists, found: Candidates) -> Candidates:
@@ -155,38 +169,18 @@ def _best_first(row: NDArray[np.int64], value: NDArray[np.float32], document: ND
     return order
 
 
-def _rewrite(
-    lists: TopLists, units_U: NDArray[np.int64], chosen_UK: NDArray[np.int64], found: Candidates, olds: int
-) -> None:
-    """Put the chosen in their places: below `olds`, entries of the old lists; above, newcomers."""
-    new_UK = chosen_UK >= olds
-    slots_UK = _slots(lists.slot_FK[units_U], chosen_UK, new_UK)
-    newcomers = chosen_UK[new_UK] - olds
-    for name in ("value", "document", "cluster", "start", "peak"):
+def _rewrite(lists: TopLists, units_U: NDArray[np.int64], chosen_UK: NDArray[np.int64], found: Candidates) -> None:
+    """Put the chosen in their places: entries of the old lists, then newcomers, are numbered in a row."""
+    for name in ("value", "document", "cluster", "start", "peak", "window"):
         listed_FK = getattr(lists, f"{name}_FK")
         pool = np.concatenate([listed_FK[units_U].ravel(), getattr(found, f"{name}_E")])
         listed_FK[units_U] = pool[chosen_UK]
-    lists.slot_FK[units_U] = slots_UK
-    units = np.broadcast_to(units_U[:, None], chosen_UK.shape)[new_UK]
-    lists.windows_FKSW[units, slots_UK[new_UK]] = found.windows_PSW[found.window_E[newcomers]]
-
-
-def _slots(old_UK: NDArray[np.int64], chosen_UK: NDArray[np.int64], new_UK: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """A slot for each chosen entry: who stays keeps its own, newcomers take those that were given up."""
-    stays = chosen_UK[~new_UK]
-    free = np.ones(old_UK.size, np.bool_)
-    free[stays] = False
-    slots_UK = np.empty_like(old_UK)
-    slots_UK[~new_UK] = old_UK.ravel()[stays]
-    # In each row as many slots are given up as there are newcomers, and both are listed row by row.
-    slots_UK[new_UK] = old_UK.ravel()[free]
-    return slots_UK
 
 
 def merge(lists: TopLists, other: TopLists) -> None:
-    """Let everything that another pass over other documents has kept into `lists`."""
+    """Let everything that another pass over other documents has kept into `lists`. Nothing may be waiting for them."""
     units, places = np.nonzero(other.value_FK != EMPTY)
-    kept = other.value_FK.shape[1]
+    theirs = len(lists.windows_PSW)
     insert(
         lists,
         Candidates(
@@ -196,7 +190,17 @@ def merge(lists: TopLists, other: TopLists) -> None:
             cluster_E=other.cluster_FK[units, places],
             start_E=other.start_FK[units, places],
             peak_E=other.peak_FK[units, places],
-            window_E=units * kept + other.slot_FK[units, places],
-            windows_PSW=other.windows_FKSW.reshape(-1, *other.windows_FKSW.shape[2:]),
+            window_E=theirs + other.window_FK[units, places],
         ),
     )
+    _adopt(lists, other, theirs)
+
+
+def _adopt(lists: TopLists, other: TopLists, theirs: int) -> None:
+    """Copy the windows of the other's snippets that got in: their numbers begin at `theirs`, after all of ours."""
+    listed_FK = lists.value_FK != EMPTY
+    new_FK = listed_FK & (lists.window_FK >= theirs)
+    windows, window_E = np.unique(lists.window_FK[new_FK] - theirs, return_inverse=True)
+    places = free_places(lists, lists.window_FK[listed_FK & ~new_FK])[: len(windows)]
+    lists.windows_PSW[places] = other.windows_PSW[windows]
+    lists.window_FK[new_FK] = places[window_E]

@@ -7,16 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from model_runner.top import COLUMNS, Candidates, TopLists, best_of_documents, insert
+from model_runner.top import COLUMNS, Candidates, TopLists, best_of_documents, free_places, insert, listed_windows
 
 LEAST_ROOM = 4096
 
 
+def room_for(candidates: int) -> int:
+    """Room for so many at least, and for so many that the lists are sorted seldom."""
+    return max(LEAST_ROOM, candidates)
+
+
 @dataclass
 class Waiting:
-    """Rows of `candidates` up to `used` are taken; the window of row r lies at place r."""
+    """Rows of `candidates` up to `used` are taken."""
 
     candidates: Candidates
+    free_P: NDArray[np.int64]
+    """The places of the lists' windows that nobody has, ascending: of many places the last are seldom touched."""
     used: int = 0
 
     @property
@@ -24,12 +31,11 @@ class Waiting:
         return len(self.candidates) - self.used
 
 
-def empty_waiting(units: int, window: int, sides: int) -> Waiting:
-    """Room for a document's held candidates, one a unit, and for those of at least one more context."""
-    places = max(LEAST_ROOM, 2 * units)
-    columns: dict[str, NDArray[Any]] = {name: np.zeros(places, np.int64) for name in COLUMNS}
-    columns |= {"value_E": np.zeros(places, np.float32), "window_E": np.arange(places)}
-    return Waiting(Candidates(**columns, windows_PSW=np.zeros((places, sides, window), np.float32)))
+def empty_waiting(lists: TopLists, room: int) -> Waiting:
+    """Room for so many candidates on their way into empty lists."""
+    columns: dict[str, NDArray[Any]] = {name: np.zeros(room, np.int64) for name in COLUMNS}
+    columns |= {"value_E": np.zeros(room, np.float32)}
+    return Waiting(Candidates(**columns), free_places(lists))
 
 
 def reserve(waiting: Waiting, count: int) -> Candidates:
@@ -39,11 +45,10 @@ def reserve(waiting: Waiting, count: int) -> Candidates:
     return rows
 
 
-def windows_of(rows: Candidates) -> NDArray[np.float32]:
-    """The windows (E, S, W) of reserved rows, to be filled in place."""
-    if not len(rows):
-        return rows.windows_PSW[:0]
-    return rows.windows_PSW[rows.window_E[0] : rows.window_E[-1] + 1]
+def take_places(waiting: Waiting, count: int) -> NDArray[np.int64]:
+    """Places for `count` windows, for the caller to fill."""
+    places, waiting.free_P = waiting.free_P[:count], waiting.free_P[count:]
+    return places
 
 
 def settle(waiting: Waiting, lists: TopLists, unfinished: int) -> None:
@@ -51,18 +56,13 @@ def settle(waiting: Waiting, lists: TopLists, unfinished: int) -> None:
     found = best_of_documents(waiting.candidates[: waiting.used])
     held_E = found.document_E == unfinished
     insert(lists, found[~held_E])
-    _keep(waiting, found[held_E])
+    hold_back(waiting, lists, found[held_E])
 
 
-def _keep(waiting: Waiting, held: Candidates) -> None:
-    windows_ESW = held.windows_PSW[held.window_E]
+def hold_back(waiting: Waiting, lists: TopLists, held: Candidates) -> None:
+    """Let these wait and no others. Places of windows that are in no list and do not wait are free."""
     waiting.used = 0
-    fill(reserve(waiting, len(held)), held, windows_ESW)
-
-
-def fill(rows: Candidates, found: Candidates, windows_ESW: NDArray[np.float32]) -> None:
-    """Copy candidates and their windows into reserved rows."""
+    rows = reserve(waiting, len(held))
     for name in COLUMNS:
-        if name != "window_E":
-            getattr(rows, name)[:] = getattr(found, name)
-    windows_of(rows)[:] = windows_ESW
+        getattr(rows, name)[:] = getattr(held, name)
+    waiting.free_P = free_places(lists, listed_windows(lists), held.window_E)

@@ -101,8 +101,7 @@ def test_bytes_a_unit_are_those_of_a_run_folder(complete: bool, corpus: Corpus, 
 
 def test_memory_a_unit_is_that_of_the_windows() -> None:
     gathered = nothing_gathered(3000, 20, 64, 2)
-    windows = gathered.lists.windows_FKSW.nbytes + gathered.waiting.candidates.windows_PSW.nbytes
-    assert memory_a_unit(Collection(window=64), 3000) * 3000 == windows
+    assert memory_a_unit(Collection(window=64), 3000) * 3000 == gathered.lists.windows_PSW.nbytes
 
 
 def test_a_figure_can_be_measured_again() -> None:

@@ -74,7 +74,7 @@ def _check_windows(gathered: Gathered, documents: list[MadeDocument], window: in
     for unit, place in np.argwhere(lists.value_FK != EMPTY):
         start = lists.start_FK[unit, place]
         acts = documents[lists.document_FK[unit, place]].acts_TF[start : start + window - 1, unit]
-        kept = lists.windows_FKSW[unit, lists.slot_FK[unit, place], 0]
+        kept = lists.windows_PSW[lists.window_FK[unit, place], 0]
         np.testing.assert_array_equal(kept[1 : len(acts) + 1], acts)
         assert kept[lists.peak_FK[unit, place]] == lists.value_FK[unit, place]
 
