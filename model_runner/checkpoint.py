@@ -13,7 +13,7 @@ from torch import Tensor
 
 from model_runner.config import ModelConfig, config_from
 from model_runner.errors import RunnerError
-from model_runner.files import file_digest, make_folder, read_json, write_atomically, write_json
+from model_runner.files import file_digest, make_folder, read_json, remove, write_atomically, write_json
 from model_runner.model import Transformer
 from model_runner.record import Unfit, record_of
 from model_runner.subject import About
@@ -84,7 +84,7 @@ def save_checkpoint(folder: Path, model: Transformer, train: TrainRecord) -> Che
     The digests of `train` are filled in here.
     """
     make_folder(folder)
-    (folder / TRAIN).unlink(missing_ok=True)
+    remove(folder / TRAIN)
     write_atomically(folder / WEIGHTS, safetensors.torch.save(model.state_dict()))
     write_json(folder / CONFIG, {"format": FORMAT, **dataclasses.asdict(model.config)})
     weights, config = file_digest(folder / WEIGHTS), file_digest(folder / CONFIG)

@@ -14,7 +14,7 @@ from model_runner.checkpoint import Checkpoint
 from model_runner.corpus.store import Corpus
 from model_runner.document_losses import DOCUMENT_LOSS, document_losses, first_documents
 from model_runner.errors import RunnerError
-from model_runner.files import read_json, write_atomically, write_json
+from model_runner.files import read_json, remove, write_atomically, write_json
 from model_runner.ratio import Ratio, ratio
 from model_runner.record import Unfit, record_of
 from model_runner.words import counted
@@ -106,7 +106,7 @@ def save_evaluation(folder: Path, evaluation: Evaluation, rows: NDArray[np.void]
     """Write evaluation.npy and then evaluation.json into a checkpoint folder, each whole or not at all."""
     content = BytesIO()
     np.save(content, rows)
-    (folder / EVALUATION).unlink(missing_ok=True)
+    remove(folder / EVALUATION)
     write_atomically(folder / DOCUMENTS, content.getvalue())
     write_json(folder / EVALUATION, dataclasses.asdict(evaluation))
 

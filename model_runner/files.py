@@ -42,6 +42,17 @@ def make_folder(folder: Path) -> None:
         raise RunnerError(f"The folder {folder} could not be made: {error.strerror}. Give another.") from error
 
 
+def remove(file: Path) -> None:
+    """Remove a file where it is there; a read-only folder without it is left in peace. Raises RunnerError."""
+    try:
+        if file.exists():
+            file.unlink(missing_ok=True)
+    except OSError as error:
+        raise RunnerError(
+            f"{file} could not be removed: {error.strerror}. Give another folder, or one that can be written."
+        ) from error
+
+
 def write_json(file: Path, value: Mapping[str, Any]) -> None:
     """Write one JSON object, whole or not at all."""
     write_atomically(file, (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode())

@@ -12,7 +12,7 @@ from torch import Tensor
 from model_runner.checkpoint import load_weights, read_tensors
 from model_runner.config import ModelConfig, TrainConfig
 from model_runner.errors import RunnerError
-from model_runner.files import file_digest, read_json, write_atomically, write_json
+from model_runner.files import file_digest, read_json, remove, write_atomically, write_json
 from model_runner.model import Transformer
 from model_runner.record import Unfit, record_of
 
@@ -67,7 +67,7 @@ def save_state(
     state = State(**vars(done), file=file.name, digest=file_digest(file), identity=identity)
     write_json(folder / STATE, asdict(state))
     for earlier in set(folder.glob("resume-*.safetensors*")) - {file}:
-        earlier.unlink()
+        remove(earlier)
 
 
 def load_state(folder: Path, model: Transformer, optimizer: torch.optim.AdamW, identity: Identity) -> Reached | None:
@@ -111,9 +111,9 @@ def going_on(done: Reached, now: Machine) -> tuple[Reached, str]:
 
 def forget_state(folder: Path) -> None:
     """Remove what only an unfinished training needs."""
-    (folder / STATE).unlink(missing_ok=True)
+    remove(folder / STATE)
     for file in folder.glob("resume-*.safetensors*"):
-        file.unlink()
+        remove(file)
 
 
 def refuse_change(before: Identity, now: Identity, folder: Path) -> None:

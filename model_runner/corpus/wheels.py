@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from model_runner.errors import RunnerError
+from model_runner.files import make_folder, remove, write_atomically
 from model_runner.progress import track
 
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
@@ -34,9 +35,9 @@ def read_pins(requirements: Path = REQUIREMENTS) -> list[Pin]:
 def fetch(pins: list[Pin], folder: Path) -> dict[str, Path]:
     """The wheel of each pin by name, from the folder where it is there and else from the package index.
 
-    Raises RunnerError when pip cannot download one of them.
+    Raises RunnerError when pip cannot download one of them, or the folder cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     here = _by_digest(folder)
     missing = [pin for pin in pins if pin.digest not in here]
     for pin in track(missing, "Downloading", len(missing), "wheels"):
@@ -51,11 +52,11 @@ def _by_digest(folder: Path) -> dict[str, Path]:
 
 def _download(pin: Pin, folder: Path) -> None:
     pinned = folder / f"{pin.name}.txt"
-    pinned.write_text(pin.line + "\n", encoding="utf-8")
+    write_atomically(pinned, f"{pin.line}\n".encode())
     options = ["--no-deps", "--only-binary=:all:", "--require-hashes", "--disable-pip-version-check", "--quiet"]
     command = [sys.executable, "-m", "pip", "download", *options, "-r", str(pinned), "-d", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - the pins are ours
-    pinned.unlink()
+    remove(pinned)
     if done.returncode:
         reason = done.stderr.strip().splitlines()[-1:] or ["pip said nothing"]
         raise RunnerError(
