@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from app import clock
 from app.administrators.actions import ALL_ROLES, add_administrator
+from app.administrators.own_places import end_places
 from app.audit_log import record
 from app.errors import Conflict, Invalid, NotFound, Refused
 from app.models import Administrator, BrowserSession
@@ -37,12 +38,15 @@ def set_roles(session: Session, actor: Administrator, administrator_id: int, rol
     if Role.MANAGE not in roles:
         _keep_one(managers, administrator)
     give(administrator, roles)
+    session.flush()
     given, taken = sorted(roles - before), sorted(before - roles)
+    if Role.RATE in taken:
+        end_places(session, administrator, actor=actor.name)
     record(session, actor.name, "roles changed", about=administrator.name, given=given, taken=taken)
 
 
 def deactivate(session: Session, actor: Administrator, administrator_id: int) -> None:
-    """Shut somebody out, at once and in every browser. What they did stays under their name."""
+    """Shut somebody out, at once and in every browser, as a rater too. What they did stays under their name."""
     managers = _lock_managers(session, actor)
     administrator = find(session, administrator_id)
     if administrator.deactivated_at is not None:
@@ -50,6 +54,7 @@ def deactivate(session: Session, actor: Administrator, administrator_id: int) ->
     _keep_one(managers, administrator)
     administrator.deactivated_at = clock.now()
     end_sessions(session, administrator)
+    end_places(session, administrator, actor=actor.name)
     record(session, actor.name, "administrator deactivated", about=administrator.name)
 
 

@@ -1,19 +1,15 @@
 from datetime import datetime
 
-from sqlalchemy import delete, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app import clock, log
 from app.errors import Conflict, Invalid, NotFound, Refused
 from app.models import (
-    Assignment,
-    AssignmentState,
-    BrowserSession,
     Invitation,
     PanelMember,
     Rater,
     RaterKind,
-    Seat,
     Sitting,
     Study,
     StudyState,
@@ -24,6 +20,7 @@ from app.raters.panel import Arrival
 from app.raters.queries import invitation_by_token, link_is, rater_of
 from app.raters.room import check_room, lock_study, take_free_seat
 from app.rating.completion import new_completion_code
+from app.rating.leaving import shut_out
 from app.rating.phases import first_phase
 from app.security import new_token, token_hash
 
@@ -114,22 +111,6 @@ def deactivate(session: Session, study: Study, rater_code: str, *, actor: str) -
         return
     seat = shut_out(session, rater, actor=actor)
     log.append(session, study.id, actor, "rater deactivated", rater=rater.code, seat=seat.number if seat else None)
-
-
-def shut_out(session: Session, rater: Rater, *, actor: str | None) -> Seat | None:
-    """Nobody comes in as this rater any more. Returns the seat that went back."""
-    at = clock.now()
-    rater.deactivated_at = rater.deactivated_at or at
-    held = select(Assignment).where(Assignment.rater_id == rater.id, Assignment.state == AssignmentState.HELD)
-    for assignment in session.scalars(held):
-        assignment.state = AssignmentState.RELEASED
-    for sitting in session.scalars(select(Sitting).where(Sitting.rater_id == rater.id, Sitting.ended_at.is_(None))):
-        sitting.ended_at, sitting.ended_by = at, actor
-    session.execute(delete(BrowserSession).where(BrowserSession.rater_id == rater.id))
-    seat = session.scalars(select(Seat).where(Seat.rater_id == rater.id)).one_or_none()
-    if seat is not None:
-        seat.rater_id, rater.left_seat = None, seat.number
-    return seat
 
 
 def end_sitting(session: Session, study: Study, sitting_code: str, *, actor: str) -> None:

@@ -9,9 +9,10 @@ from sqlalchemy.orm import Session
 
 from app import clock, log
 from app.models import Assignment, Invitation, PracticeAnswer, Rater, Rating, Study
-from app.raters.actions import rater_by_code, shut_out
+from app.raters.actions import rater_by_code
 from app.raters.gone import forget_member
 from app.raters.invitations import numbered
+from app.rating.leaving import shut_out
 from app.rating.versions import digest
 
 NAMELESS = "(withdrawn)"

@@ -8,15 +8,20 @@ from fastapi.testclient import TestClient
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
+from app.administrators import managing
 from app.db import transaction
 from app.errors import Conflict, Refused
-from app.models import Administrator, OwnRater, Rater, Study
+from app.log import first_broken_line
+from app.models import Administrator, Assignment, AssignmentState, Event, OwnRater, Rater, Seat, Study
 from app.raters.actions import invite
 from app.raters.own import own_place, take_place
 from app.raters.queries import rater_rows
+from app.raters.reactivation import reactivate
 from app.raters.withdrawal import withdraw_consent
+from app.roles import Role
 from app.settings import Settings
-from app.studies.actions import close_study
+from app.studies.actions import close_study, unblind_study
+from tests.app.crawl import CODE, KEY
 from tests.studies import make_administrator, make_study, open_rater, sign_in
 
 
@@ -115,6 +120,65 @@ def test_who_withdrew_their_consent_does_not_begin_anew(
         take_place(session, study, ada)
     sign_in(client, session, ada)
     assert "Rate yourself" not in client.get(f"/studies/{study.code}").text
+
+
+@pytest.mark.parametrize("how", ["role", "account"])
+def test_a_place_ends_with_the_role_or_the_account_that_let_one_take_it(
+    client: TestClient, session: Session, settings: Settings, study: Study, how: str
+) -> None:
+    ada, bob = make_administrator(session), make_administrator(session, "Bob")
+    sign_in(client, session, ada)
+    client.post(f"/studies/{study.code}/rate", data={"consent": "yes"})
+    client.post("/rate/begin")
+    page = client.get("/rate").text
+    given = {name: found[1] for name, of in (("assignment", CODE), ("key", KEY)) if (found := of.search(page))}
+    assert client.post("/rate/verdict", data=given | {"verdict": "INTERPRETABLE"}).status_code == 303
+    open_rater(TestClient(client.app, follow_redirects=False), session, study, "Kim")
+    if how == "role":
+        managing.set_roles(session, bob, ada.id, frozenset({Role.MANAGE}))
+    else:
+        managing.deactivate(session, bob, ada.id)
+    session.expire_all()
+    assert client.get("/rate").status_code == 401
+    rater, kim = session.scalars(select(Rater).order_by(Rater.id))
+    assert (rater.deactivated_at is not None, kim.deactivated_at) == (True, None)
+    states = session.scalars(select(Assignment.state).order_by(Assignment.id)).all()
+    assert states == [AssignmentState.RATED, AssignmentState.RELEASED]
+    assert session.scalars(select(Seat.number).where(Seat.rater_id == rater.id)).all() == []
+    line = session.scalars(select(Event).where(Event.what == "rater deactivated")).one()
+    assert (line.actor, line.detail) == ("Bob", {"rater": rater.code, "seat": 1})
+    assert first_broken_line(session.scalars(select(Event).order_by(Event.line))) is None
+    managing.set_roles(session, bob, ada.id, frozenset(Role))
+    managing.reactivate(session, bob, ada.id)
+    ada, study = session.get_one(Administrator, ada.id), session.get_one(Study, study.id)
+    with pytest.raises(Refused, match="shut out as a rater"):
+        take_place(session, study, ada)
+    assert reactivate(session, study, rater.code, actor="Bob") is None
+    assert take_place(session, study, ada) is rater
+
+
+def test_other_roles_and_studies_that_are_over_end_no_place(session: Session, settings: Settings, study: Study) -> None:
+    ada, bob = make_administrator(session), make_administrator(session, "Bob")
+    rater = take_place(session, study, ada)
+    managing.set_roles(session, bob, ada.id, frozenset({Role.RATE, Role.UNBLIND}))
+    assert rater.deactivated_at is None
+    close_study(session, study.code, bob)
+    unblind_study(session, settings, study.code, bob, typed_name=study.name, reason="done")
+    head = study.log_head
+    managing.set_roles(session, bob, ada.id, frozenset())
+    assert rater.deactivated_at is None, "nothing is left to end"
+    assert session.get_one(Study, study.id).log_head == head
+
+
+def test_a_place_by_a_link_is_not_the_roles_to_end(client: TestClient, session: Session, study: Study) -> None:
+    """A rater who joins in the browser of somebody who is signed in may be another person."""
+    ada, bob = sign_in(client, session), make_administrator(session, "Bob")
+    open_rater(client, session, study, "Kim")
+    assert session.scalars(select(OwnRater.administrator_id)).all() == [ada.id]
+    managing.set_roles(session, bob, ada.id, frozenset({Role.MANAGE}))
+    session.expire_all()
+    assert session.scalars(select(Rater.deactivated_at)).all() == [None]
+    assert client.get("/rate").status_code == 200
 
 
 def test_two_clicks_at_the_same_instant_are_one_place(own_engine: Engine, settings: Settings) -> None:
