@@ -242,6 +242,20 @@ def test_a_peak_that_is_half_a_character_is_shown_as_bytes() -> None:
     assert "<mark class=a15 tabindex=0><u class=x>\\xE6</u><u class=x>\\xBC</u></mark>" in last
 
 
+@given(st.one_of(anything, st.sampled_from([*PROSE, *CODE, *ODD])), lengths, st.integers(1, 6), st.data())
+@settings(max_examples=200)
+def test_a_width_is_the_same_beside_another_as_alone(
+    text: str, lengths: list[int], times: int, data: st.DataObject
+) -> None:
+    """What two widths share is shaded once, and an edge of one may cut a character of the other."""
+    tokens = split(text * times, lengths)
+    levels = data.draw(st.lists(st.floats(-1, 3), min_size=len(tokens), max_size=len(tokens)))
+    snippet = shown(tokens, levels, data.draw(st.integers(0, len(tokens) - 1)))
+    wide, narrow = data.draw(st.integers(2, 300)), data.draw(st.integers(2, 100))
+    both = paragraphs([snippet, snippet], 3.0, max(wide, narrow), narrow)
+    assert both == [paragraphs([snippet] * 2, 3.0, tokens)[0] for tokens in (max(wide, narrow), narrow)]
+
+
 def odd_items() -> Iterator[list[Shown]]:
     """Everything odd, in tokens that cut characters, dense and sparse, with and without the edges of a document."""
     for size in (1, 2, 3, 5, 9):
