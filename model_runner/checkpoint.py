@@ -108,13 +108,14 @@ def load_checkpoint(folder: Path) -> Checkpoint:
             f"{folder / WEIGHTS} is damaged: it is not the file that {TRAIN} describes. "
             "Restore it from a copy, or train again."
         )
-    model = Transformer(config)
-    load_weights(model, read_tensors(folder / WEIGHTS), folder / WEIGHTS)
     if record.config_digest and file_digest(folder / CONFIG) != record.config_digest:
         raise RunnerError(
             f"{folder / CONFIG} has changed since {TRAIN} was written, so the weights would mean something else. "
             "Restore it from a copy, or train again."
         )
+    # Only now: a changed config may ask for more memory than there is.
+    model = Transformer(config)
+    load_weights(model, read_tensors(folder / WEIGHTS), folder / WEIGHTS)
     return Checkpoint(model.eval().requires_grad_(False), config, record)
 
 

@@ -167,14 +167,20 @@ def open_run(folder: Path | str, *, every_byte: bool = False) -> Run:
     folder = Path(folder)
     info, described = read_info(folder)
     arrays = map_arrays(folder, info, described)
-    if every_byte and (changed := first_change(folder, asdict(info), described)):
-        raise RunFolderError(f"{folder / changed} was changed after the run was collected. Collect the run again.")
     if every_byte:
+        refuse_change(folder)
         read_rules(folder, info.digest, len(arrays["units"]))
     sections = {name: _section(arrays, name) for name in info.sections}
     vocabulary = arrays["token_bytes"], arrays["token_offsets"]
     spread = {name: arrays[name] for name in SPREAD_ARRAYS & arrays.keys()}
     return Run(folder, info, arrays["units"], frozenset(info.specials), sections, *vocabulary, spread)
+
+
+def refuse_change(folder: Path) -> None:
+    """Raise RunFolderError where an array or run.json was changed after the run was collected. Reads every byte."""
+    info, described = read_info(folder)
+    if changed := first_change(folder, asdict(info), described):
+        raise RunFolderError(f"{folder / changed} was changed after the run was collected. Collect the run again.")
 
 
 def _section(arrays: Mapping[str, NDArray[Any]], name: str) -> _Section:

@@ -9,7 +9,7 @@ from model_runner.corpus.store import open_corpus
 from model_runner.errors import RunnerError
 from model_runner.rules.writing import RuleSettings, finished, insist_on_same, write_rules
 from model_runner.run_error import RunFolderError
-from model_runner.run_folder import Run, open_run
+from model_runner.run_folder import Run, open_run, refuse_change
 from model_runner.run_rules import RULES_NAME, RunRules
 from model_runner.words import counted
 
@@ -30,9 +30,12 @@ def run(options: argparse.Namespace) -> None:
 
 def _open(folder: Path) -> Run:
     try:
-        return open_run(folder)
+        opened = open_run(folder)
+        # Most of it is read in any case, and an array that was written over would end in nonsense.
+        refuse_change(folder)
     except RunFolderError as error:
         raise RunnerError(str(error)) from None
+    return opened
 
 
 def _kept(opened: Run, settings: RuleSettings) -> RunRules | None:

@@ -61,6 +61,16 @@ def change(file: str, **values: object) -> Callable[[Path], None]:
     return do
 
 
+def older(damage: Callable[[Path], None]) -> Callable[[Path], None]:
+    """The same in a checkpoint from before train.json had the digest of config.json."""
+
+    def do(folder: Path) -> None:
+        change("train.json", config_digest="")(folder)
+        damage(folder)
+
+    return do
+
+
 def remove(file: str) -> Callable[[Path], None]:
     return lambda folder: (folder / file).unlink()
 
@@ -83,9 +93,11 @@ def write(file: str, content: str) -> Callable[[Path], None]:
         (change("config.json", format=99), "config.json is not of format 1"),
         (change("train.json", format=99), "train.json is not of format 1"),
         (change("train.json", mood="good"), "says mood, which this program does not know"),
-        (change("config.json", layers=3), "does not fit its config"),
-        (change("config.json", width=32), "does not fit its config"),
-        (change("config.json", mlp="gelu"), "does not fit its config"),
+        (change("config.json", layers=3), "config.json has changed since train.json was written"),
+        (change("config.json", width=1 << 17, layers=1_000), "config.json has changed since train.json was written"),
+        (older(change("config.json", layers=3)), "does not fit its config"),
+        (older(change("config.json", width=32)), "does not fit its config"),
+        (older(change("config.json", mlp="gelu")), "does not fit its config"),
         (change("config.json", colour="red"), "says colour, which this program does not know"),
     ],
 )

@@ -89,6 +89,17 @@ def test_another_corpus_is_refused(tmp_path: Path, corpus: Corpus, capsys: pytes
     assert not (run.folder / RULES_NAME).exists()
 
 
+def test_a_run_that_was_written_over_is_refused(
+    found: Run, corpus: Corpus, copy_of: Copy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = copy_of(found.folder)
+    content = bytearray((folder / "top.snippets.npy").read_bytes())
+    content[-400:] = b"\x7f" * 400
+    (folder / "top.snippets.npy").write_bytes(content)
+    assert main(["rules", "--run", str(folder), "--corpus", str(corpus.folder), "--again"]) == 2
+    assert "top.snippets.npy was changed after the run was collected" in capsys.readouterr().err
+
+
 def test_another_corpus_is_refused_where_rules_are_there_already(
     found: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
