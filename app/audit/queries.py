@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from app.audit.shown import OF_PEOPLE, OF_STUDIES, Said, said
 from app.errors import NotFound
 from app.models import Administrator, AuditEvent, Event, Invitation, Rater, Sitting, Study
+from app.models.event import NOT_OF_WORK
 
 PAGE = 50
 
@@ -67,7 +68,7 @@ def studies(session: Session) -> list[tuple[str, str]]:
 def _statement(session: Session, asked: Filter) -> Select[*tuple[Any, ...]]:
     both = union_all(
         select(Event.at, Event.id, Event.actor, Event.what, literal("", String).label("about"), Event.study_id,
-               Event.detail).where(Event.what.in_(OF_STUDIES)),
+               Event.detail).where(NOT_OF_WORK, Event.what.in_(OF_STUDIES)),
         select(AuditEvent.at, AuditEvent.id, AuditEvent.actor, AuditEvent.what, AuditEvent.about, AuditEvent.study_id,
                AuditEvent.detail).where(AuditEvent.what.in_(OF_PEOPLE)),
     ).subquery()  # fmt: skip
