@@ -49,6 +49,9 @@ def collect(subject: Subject, corpus: Corpus, folder: Path, config: CollectConfi
     with open_ranks(config.device) as ranks, _alone(folder, ranks):
         if not _is_finished(folder):
             _collect(subject, corpus, folder, settings, ranks)
+        elif ranks.first:
+            # One that was killed at its very end may have left its state.
+            forget_states(folder)
         ranks.wait()
     return _finished(folder, settings)
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from model_runner.capture import Gathered
 from model_runner.errors import RunnerError
 from model_runner.exact_sum import ExactSum
+from model_runner.files import remove
 from model_runner.group import Group
 from model_runner.ranks import Ranks
 from model_runner.record import Unfit, record_in
@@ -190,6 +191,6 @@ def _restore_spread(spread: Spread, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def forget_states(folder: Path) -> None:
-    """Remove what only an unfinished collection needs."""
+    """Remove what only an unfinished collection needs. Raises RunnerError when that cannot be done."""
     for path in folder.glob(STATES):
-        path.unlink()
+        remove(path)

@@ -452,6 +452,23 @@ def test_resuming_from_any_block_gives_the_same_bytes(
         assert _files(folder) == _files(tmp_path / "whole" / "run")
 
 
+def test_killed_before_it_could_tidy_up(
+    checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _begin(checkpoint, corpus, tmp_path / "run", monkeypatch, 3)
+    with monkeypatch.context() as killed:
+        killed.setattr(collecting, "forget_states", _stop)
+        with pytest.raises(Stop):
+            collect(checkpoint, corpus, tmp_path / "run", CONFIG)
+    assert list((tmp_path / "run").glob("collecting*"))
+    collect(checkpoint, corpus, tmp_path / "run", CONFIG)
+    assert not list((tmp_path / "run").glob("collecting*"))
+
+
+def _stop(_: object) -> None:
+    raise Stop
+
+
 def test_other_settings_are_refused_on_the_way_and_at_the_end(
     checkpoint: Checkpoint, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
