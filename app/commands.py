@@ -236,7 +236,7 @@ def unblind(options: Options) -> None:
         typed = study.name if options.password_stdin else input(f"Type the name of the study ({study.name}): ")
         password = read_password(options)
         state = actions.unblind(
-            transactions, settings, study.code, options.administrator,
+            transactions, partial(reading, engine), settings, study.code, options.administrator,
             password=password, typed_name=typed, reason=options.reason,
         )  # fmt: skip
     if state is StudyState.UNBLINDED:

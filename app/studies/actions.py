@@ -10,13 +10,13 @@ from app.raters.gone import forget_fingerprints
 from app.roles import Role, require
 from app.settings import Settings
 from app.studies import two_persons
+from app.studies.beforehand import Look, look, still_holds
 from app.studies.draw import LEVEL
-from app.studies.opening import Opened, open_study
-from app.studies.queries import count_verdicts, locked_study, verdicts_digest
+from app.studies.opening import Opened
+from app.studies.queries import count_verdicts, find_study, locked_study, verdicts_digest
 from app.studies.reasons import checked_reason
 from app.studies.said import said_so_far
 from app.studies.seal import digest
-from app.studies.serving import serving_seconds
 from app.studies.unblinding import bars, checks
 
 
@@ -50,11 +50,19 @@ def reopen_study(session: Session, code: str, administrator: Administrator) -> S
 
 
 def unblind_study(
-    session: Session, settings: Settings, code: str, administrator: Administrator, *, typed_name: str, reason: str
+    session: Session,
+    settings: Settings,
+    code: str,
+    administrator: Administrator,
+    *,
+    typed_name: str,
+    reason: str,
+    before: Look | None = None,
 ) -> Study:
     """Open the seal for everyone who may read the study. Cannot be undone. The password was checked before.
 
     Where it takes two persons, the first call only asks, and the study stays closed until a second person says yes.
+    `before`: what was found beforehand, which is believed where nothing has changed since.
     """
     require(administrator, Role.UNBLIND)
     study = locked_study(session, code)
@@ -69,20 +77,22 @@ def unblind_study(
         raise Conflict(f"The study “{study.name}” was unblinded already.")
     if asked is not None:
         two_persons.require_another(session, study, asked.actor, administrator.name)
-    opened = open_study(session, settings, study)
-    if faults := bars(checks(session, study, opened)):
+    if before is None or not still_holds(session, study, before):
+        before = look(session, settings, study)
+    if faults := bars(checks(session, study, before.opened)):
         raise Conflict("The study was not unblinded. " + " ".join(faults))
     if two_persons.needs_two(study) and asked is None:
         two_persons.ask(session, study, administrator, reason)
         return study
-    _unblind(session, study, opened, administrator.name, asked, reason)
+    _unblind(session, study, before, administrator.name, asked, reason)
     return study
 
 
 def _unblind(
-    session: Session, study: Study, opened: Opened, name: str, asked: UnblindingRequest | None, reason: str
+    session: Session, study: Study, before: Look, name: str, asked: UnblindingRequest | None, reason: str
 ) -> None:
-    _write_opened(session, study, opened)
+    opened = before.opened
+    _write_opened(session, study, opened, before.seconds)
     forget_fingerprints(session, study.id)  # nobody joins any more
     study.state, study.unblinded_at = StudyState.UNBLINDED, clock.now()
     study.unblinded_by = two_persons.both(asked.actor, name) if asked else name
@@ -101,6 +111,7 @@ def _unblind(
 
 def unblind(
     transactions: OpenTransaction,
+    reads: OpenTransaction,
     settings: Settings,
     code: str,
     name: str,
@@ -115,9 +126,12 @@ def unblind(
     """
     try:
         administrator_id = check_password(transactions, name, password)
+        before = _beforehand(reads, settings, code, administrator_id)
         with transactions() as session:
             administrator = session.get_one(Administrator, administrator_id)
-            study = unblind_study(session, settings, code, administrator, typed_name=typed_name, reason=reason)
+            study = unblind_study(
+                session, settings, code, administrator, typed_name=typed_name, reason=reason, before=before
+            )
             return study.state
     except AppError as refusal:
         with transactions() as session:
@@ -125,9 +139,15 @@ def unblind(
         raise
 
 
-def _write_opened(session: Session, study: Study, opened: Opened) -> None:
+def _beforehand(reads: OpenTransaction, settings: Settings, code: str, administrator_id: int) -> Look:
+    """SQLite has one writer: raters of every study would wait while all items are opened."""
+    with reads() as session:
+        require(session.get_one(Administrator, administrator_id), Role.UNBLIND)
+        return look(session, settings, find_study(session, code))
+
+
+def _write_opened(session: Session, study: Study, opened: Opened, seconds: dict[int, float]) -> None:
     arms = session.scalars(select(Arm.id).where(Arm.study_id == study.id).order_by(Arm.id)).all()
-    seconds = serving_seconds(session, opened.items)
     session.execute(
         insert(OpenedItem),
         [

@@ -46,7 +46,7 @@ def unblind(
 ) -> Response:
     try:
         state = actions.unblind(
-            transactions, settings, code, administrator.name, password=password, typed_name=name, reason=reason
+            transactions, reads, settings, code, administrator.name, password=password, typed_name=name, reason=reason
         )
     except AppError as refusal:
         return _unblind_page(request, administrator, reads, settings, code, refusal, reason)
