@@ -13,6 +13,7 @@ from sqlalchemy import BindParameter, Delete, Dialect, Insert, Select, Update
 from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeEngine
 
 Row = tuple[Any, ...]
@@ -75,26 +76,20 @@ class Compiled:
 
 
 class _Place(NamedTuple):
-    """Where a value goes in the text."""
+    """Where a value that the caller gives goes."""
 
+    at: int | str
+    """A number, or a name for drivers that know values by their names."""
     name: str
-    """For drivers that know values by their names."""
-    given_as: str | None
-    """What the caller calls it; None for a value that is the statement's own."""
+    """What the caller calls it."""
     convert: Convert | None
-    own: Any
-    """The statement's value, converted."""
-
-    def filled(self, values: dict[str, Any]) -> Any:
-        if self.given_as is None:
-            return self.own
-        value = values[self.given_as]
-        return value if self.convert is None else self.convert(value)
 
 
 @dataclass
 class _Text:
     text: str
+    own: dict[int | str, Any]
+    """Of each place the statement's own value, as it is sent; None where the caller gives it."""
     places: list[_Place]
     positional: bool
     dialect: Dialect
@@ -103,10 +98,12 @@ class _Text:
     converted: list[tuple[int, Convert]] | None = None
     """Those whose values have to be converted. Known from the first result on: it may depend on the driver's type."""
 
-    def sent(self, values: dict[str, Any]) -> list[Any] | dict[str, Any]:
-        if self.positional:
-            return [place.filled(values) for place in self.places]
-        return {place.name: place.filled(values) for place in self.places}
+    def sent(self, values: dict[str, Any]) -> Any:
+        sent = self.own.copy()
+        for at, name, convert in self.places:
+            value = values[name]
+            sent[at] = value if convert is None else convert(value)
+        return list(sent.values()) if self.positional else sent
 
     def read(self, cursor: DBAPICursor) -> list[Row]:
         rows: list[Row] = list(cursor.fetchall())
@@ -117,24 +114,39 @@ class _Text:
 
 def _compiled(statement: Statement, dialect: Dialect, names: Names) -> _Text:
     compiled = statement.compile(dialect=dialect, column_keys=list(names))
-    if left_out := [*compiled.insert_prefetch, *compiled.update_prefetch]:
-        raise ValueError(f"{', '.join(map(str, left_out))}: what a model fills in has to be given here")
-    order = compiled.positiontup if compiled.positiontup is not None else list(compiled.binds)
+    assert isinstance(compiled, SQLCompiler)  # noqa: S101  # as every statement's is
+    _check_names(compiled, names)
+    order = (
+        enumerate(compiled.positiontup or ())
+        if compiled.positional
+        else zip(compiled.binds, compiled.binds, strict=True)
+    )
+    binds: dict[int | str, BindParameter[Any]] = {at: compiled.binds[name] for at, name in order}
     return _Text(
         compiled.string,
-        [_place(name, compiled.binds[name], names, dialect) for name in order],
-        compiled.positiontup is not None,
+        {at: None if bind.key in names else _own(bind, dialect) for at, bind in binds.items()},
+        [_Place(at, bind.key, _sent(bind, dialect)) for at, bind in binds.items() if bind.key in names],
+        compiled.positional,
         dialect,
         [column.type for column in statement.exported_columns],
     )
 
 
-def _place(name: str, bind: BindParameter[Any], names: Names, dialect: Dialect) -> _Place:
-    convert = bind.type.dialect_impl(dialect).bind_processor(dialect)
-    if bind.key in names:
-        return _Place(name, bind.key, convert, None)
-    own = bind.effective_value
-    return _Place(name, None, None, own if convert is None else convert(own))
+def _check_names(compiled: SQLCompiler, names: Names) -> None:
+    filled_in = [column.name for column in (*compiled.insert_prefetch, *compiled.update_prefetch)]
+    missing = [name for name, bind in compiled.binds.items() if bind.required and bind.key not in (*names, *filled_in)]
+    unknown = set(names).difference(bind.key for bind in compiled.binds.values())
+    if wrong := [*filled_in, *missing, *unknown]:
+        raise ValueError(f"{', '.join(wrong)}: every value has to be given, also what a model fills in, and no other")
+
+
+def _sent(bind: BindParameter[Any], dialect: Dialect) -> Convert | None:
+    return bind.type.dialect_impl(dialect).bind_processor(dialect)
+
+
+def _own(bind: BindParameter[Any], dialect: Dialect) -> Any:
+    convert = _sent(bind, dialect)
+    return bind.effective_value if convert is None else convert(bind.effective_value)
 
 
 def _converted(types: list[TypeEngine[Any]], dialect: Dialect, description: Sequence[Any]) -> list[tuple[int, Convert]]:

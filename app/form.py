@@ -9,10 +9,10 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
 
 from app.errors import Invalid
+from app.misread import TOO_MANY_FIELDS
 
 Form = TypeVar("Form", bound=BaseModel)
 MOST_FIELDS = 1000
-TOO_MANY = "This form has more fields than any of ours. Nothing was stored. Go back and send the form of the page."
 
 
 async def read_form(request: Request, kind: type[Form]) -> Form:
@@ -43,7 +43,7 @@ async def _fields(request: Request) -> list[tuple[str, Any]]:
     try:
         return parse_qsl(body, keep_blank_values=True, max_num_fields=MOST_FIELDS)
     except ValueError:
-        raise Invalid(TOO_MANY) from None
+        raise Invalid(TOO_MANY_FIELDS) from None
 
 
 @cache

@@ -4,6 +4,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
@@ -47,15 +48,17 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.engine = open_engine(settings.database_url)
         app.state.writers = Semaphore(WRITERS)
-        app.state.writer = Writer(app.state.engine)
+        app.state.writer = writer = Writer(app.state.engine)
         if settings.request_log:
             write_lines()
         yield
-        app.state.writer.close()
+        writer.close()
         app.state.engine.dispose()
 
     # No schema and no docs: they would tell a rater what the study holds.
-    app = FastAPI(lifespan=lifespan, openapi_url=None, docs_url=None, redoc_url=None)
+    # Nor does anybody else hear of requests, wherever the environment would have FastAPI send them.
+    told = TelemetryConfig(tracing=False, metrics=False, logs=False, auto_configure=False)
+    app = FastAPI(lifespan=lifespan, openapi_url=None, docs_url=None, redoc_url=None, telemetry=told)
     app.root_path = settings.root_path  # not of the server, so that a proxy may strip the prefix or leave it
     app.state.settings = settings
     app.state.metrics = new_metrics()

@@ -1,20 +1,25 @@
-"""Transactions of routes that wait without a thread: stored, and on the disk, before anybody is told so."""
+"""Transactions of routes that run on the event loop: stored, and on the disk, before anybody is told so."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Annotated, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-from fastapi import Depends, Request
+from fastapi import Request
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
 from app.db import committing, has_one_writer
 from app.durable import make_durable
+from app.sqlite import SomebodyElseWrites, empty_log, without_waiting
 
 T = TypeVar("T")
 AT_ONCE = 10
 """So many threads write where the database has room for several writers."""
+COMMITS_IN_LOG = 150
+"""Of about 16 pages each. Then the log is emptied, before SQLite does it itself within somebody's commit."""
+PAUSES_SECONDS = (0.001, 0.002, 0.004, 0.008, 0.016)
+"""Whoever writes is mostly done by then."""
 
 
 class Write(Protocol):
@@ -23,29 +28,51 @@ class Write(Protocol):
 
 
 class Writer:
-    """The threads that write, and the disk.
+    """Where acts are done.
 
-    Where the database has one writer at a time one thread does the acts in the order they came. Several threads would
-    wait for one another at the lock, and each would take Python from the one that holds it.
+    SQLite has one writer at a time and needs half a millisecond for a verdict, less than handing it to a thread and
+    back would cost. So it is done on the spot as soon as nobody else writes, and by a thread, which can wait, where
+    somebody writes for long. PostgreSQL is waited for at every statement, in threads.
     """
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._threads = ThreadPoolExecutor(1 if has_one_writer(engine) else AT_ONCE, thread_name_prefix="writer")
-        self._disk = Disk(engine)
+        self._engine, self._disk = engine, Disk(engine)
+        one = has_one_writer(engine)
+        self._on_the_spot, self._pauses = without_waiting(engine), PAUSES_SECONDS if one else ()
+        self._threads = ThreadPoolExecutor(1 if one else AT_ONCE, thread_name_prefix="writer")
+        self._in_log = 0
 
     async def __call__(self, act: Callable[[Session], T]) -> T:
-        done = await asyncio.get_running_loop().run_in_executor(self._threads, self._committed, act)
+        done = await self._do(act)
         await self._disk.written()
         return done
 
-    def _committed(self, act: Callable[[Session], T]) -> T:
-        with committing(self._engine) as session:
-            return act(session)
+    async def _do(self, act: Callable[[Session], T]) -> T:
+        for pause in self._pauses:
+            try:
+                done = _committed(self._on_the_spot, act)
+            except SomebodyElseWrites:
+                await asyncio.sleep(pause)
+            else:
+                self._count_commit()
+                return done
+        return await asyncio.get_running_loop().run_in_executor(self._threads, _committed, self._engine, act)
+
+    def _count_commit(self) -> None:
+        self._in_log += 1
+        if self._in_log >= COMMITS_IN_LOG:
+            self._in_log = 0
+            self._threads.submit(empty_log, self._engine)
 
     def close(self) -> None:
         self._threads.shutdown()
         self._disk.close()
+
+
+def _committed(engine: Engine, act: Callable[[Session], T]) -> T:
+    with committing(engine) as session:
+        session.connection()  # begun before anything is asked
+        return act(session)
 
 
 class Disk:
@@ -73,9 +100,6 @@ class Disk:
         self._thread.shutdown()
 
 
-async def writer(request: Request) -> Write:
+def writer_of(request: Request) -> Write:
     found: Write = request.app.state.writer
     return found
-
-
-Writing = Annotated[Write, Depends(writer)]

@@ -16,7 +16,6 @@ from app.db import open_engine, read_session, separate_reads, separate_transacti
 from app.main import create_app
 from app.migrate import upgrade
 from app.settings import Settings
-from app.writer import writer
 
 # How long an example takes says more about the machine and its other work than about the code.
 hypothesis.settings.register_profile("glance", deadline=None)
@@ -95,8 +94,8 @@ def client(session: Session, settings: Settings) -> Iterator[TestClient]:
     app.dependency_overrides[read_session] = fresh
     app.dependency_overrides[separate_transactions] = lambda: contextmanager(fresh)
     app.dependency_overrides[separate_reads] = lambda: contextmanager(fresh)
-    app.dependency_overrides[writer] = lambda: write
     with TestClient(app, follow_redirects=False) as client:
+        app.state.writer = write
         yield client
 
 

@@ -26,7 +26,7 @@ from app.rating.words import KEY_NAMES, PALETTE_NAMES, THEME_NAMES, VERDICT_WORD
 from app.security import RATER_COOKIE, ReadingRater, find_rater, reading_rater
 from app.settings import Settings
 from app.web import redirect, render, trusted, wants_fragment
-from app.writer import Writing
+from app.writer import writer_of
 
 router = APIRouter()
 
@@ -51,6 +51,30 @@ class VerdictForm(BaseModel):
     hypothesis: Annotated[str, Field(max_length=10_000), NoNul] = ""
     lined_up: Ticks = []
     widened: Ticks = []
+
+
+@router.post("/rate/verdict", openapi_extra=described(VerdictForm))
+async def give(request: Request) -> Response:
+    """First of all routes, which are tried in turn, and without dependencies: it is asked for most."""
+    settings: Settings = request.app.state.settings
+    form = await read_form(request, VerdictForm)
+
+    def store(session: WriteSession) -> Page | None:
+        """The page that comes next is read along, and rendered while the next verdict may be stored."""
+        rater, notice = locked_rater(request, session), None
+        try:
+            actions.submit(
+                session, settings, rater, form.assignment, form.verdict, form.hypothesis, form.key,
+                lined_up=any(form.lined_up), widened=any(form.widened),
+            )  # fmt: skip
+        except Conflict as conflict:  # the page in this tab is an old one: it leads to the current one
+            notice = conflict.message
+        if notice or wants_fragment(request):
+            return _read(request, session, settings, rater, notice=notice)
+        return None
+
+    page = await writer_of(request)(store)
+    return redirect(request, "/rate") if page is None else _shown(request, page)
 
 
 @router.get("/rate")
@@ -82,28 +106,6 @@ def begin(
 ) -> Response:
     actions.continue_sitting(session, settings, rater, restart_clock=rested)
     return redirect(request, "/rate")
-
-
-@router.post("/rate/verdict", openapi_extra=described(VerdictForm))
-async def give(request: Request, write: Writing, settings: AppSettings) -> Response:
-    form = await read_form(request, VerdictForm)
-
-    def store(session: WriteSession) -> Page | None:
-        """The page that comes next is read along, and rendered while the next verdict may be stored."""
-        rater, notice = locked_rater(request, session), None
-        try:
-            actions.submit(
-                session, settings, rater, form.assignment, form.verdict, form.hypothesis, form.key,
-                lined_up=any(form.lined_up), widened=any(form.widened),
-            )  # fmt: skip
-        except Conflict as conflict:  # the page in this tab is an old one: it leads to the current one
-            notice = conflict.message
-        if notice or wants_fragment(request):
-            return _read(request, session, settings, rater, notice=notice)
-        return None
-
-    page = await write(store)
-    return redirect(request, "/rate") if page is None else _shown(request, page)
 
 
 @router.post("/rate/undo")

@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import Engine, text
 
-from app import db
+from app import sqlite
 from app.db import transaction
 from app.main import create_app
 from app.raters.actions import invite
@@ -43,7 +43,7 @@ def test_no_page_takes_the_lock_of_those_who_write(
     client, code = served
     if own_engine.dialect.name != "sqlite":
         pytest.skip("PostgreSQL locks rows, and pages lock none")
-    monkeypatch.setattr(db, "BUSY_MILLISECONDS", 50)
+    monkeypatch.setattr(sqlite, "BUSY_MILLISECONDS", 50)
     taken = {one.dependency for one in TAKEN}
     asked = []
     with own_engine.connect() as writer:  # it has the lock, and keeps it

@@ -21,7 +21,7 @@ from tests.app.seated import join, seated_study
 
 MOST_FOR_A_VERDICT, MOST_FOR_A_PAGE = 16, 3
 """As the driver is given them, without BEGIN and COMMIT."""
-AROUND = ("BEGIN", "COMMIT", "ROLLBACK", "SELECT 1")
+AROUND = ("BEGIN", "COMMIT", "ROLLBACK", "SELECT 1", "pragma")
 FIELD = re.compile(r'name="(assignment|key)" value="([^"]+)"')
 
 

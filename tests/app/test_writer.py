@@ -1,0 +1,207 @@
+"""Acts of the event loop: kept and on the disk when they are done, in whatever way somebody else writes meanwhile."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from sqlalchemy import Engine, select, text
+from sqlalchemy.orm import Session
+
+from app import durable, sqlite, writer
+from app.db import open_engine, reading, transaction
+from app.db import read_only as without_lock
+from app.models import Study
+from app.writer import Writer
+from tests.app.seated import seated_study
+
+T = TypeVar("T")
+
+
+def in_a_loop(scenario: Callable[[Writer], Coroutine[Any, Any, T]], engine: Engine) -> T:
+    """In a thread of its own: another test's loop may run in this one."""
+
+    async def play() -> T:
+        writes = Writer(engine)
+        try:
+            return await asyncio.wait_for(scenario(writes), 60)
+        finally:
+            writes.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, play()).result()
+
+
+@pytest.fixture
+def on_sqlite(own_engine: Engine) -> Engine:
+    if own_engine.dialect.name != "sqlite":
+        pytest.skip("PostgreSQL sees to this itself")
+    return own_engine
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator["Disk"]:
+    slow = Disk()
+    monkeypatch.setattr(durable, "write_through", slow.write)
+    yield slow
+    slow.go_on.set()
+
+
+class Disk:
+    """A slow one: it writes when it is told to."""
+
+    def __init__(self) -> None:
+        self.waits, self.go_on = 0, threading.Event()
+
+    def write(self, _descriptor: int) -> None:
+        self.waits += 1
+        assert self.go_on.wait(30)
+
+
+def make(name: str) -> Callable[[Session], str]:
+    def act(session: Session) -> str:
+        seated_study(session, name=name)
+        return name
+
+    return act
+
+
+def names(engine: Engine) -> set[str]:
+    with reading(engine) as session:
+        return set(session.scalars(select(Study.name)))
+
+
+def test_what_is_done_is_kept_and_what_raises_is_undone(own_engine: Engine) -> None:
+    async def scenario(write: Writer) -> list[Any]:
+        def broken(session: Session) -> str:
+            seated_study(session, name="Broken")
+            raise ValueError("broken")
+
+        acts = [write(make("A")), write(broken), write(make("B"))]
+        return await asyncio.gather(*acts, return_exceptions=True)
+
+    first, second, third = in_a_loop(scenario, own_engine)
+    assert (first, str(second), third) == ("A", "broken", "B")
+    assert names(own_engine) == {"A", "B"}
+
+
+def test_nobody_is_told_before_the_disk_has_it_and_several_share_one_wait(on_sqlite: Engine, disk: Disk) -> None:
+    async def scenario(write: Writer) -> tuple[int, set[str], int]:
+        first = asyncio.create_task(write(make("First")))
+        while not disk.waits:
+            await asyncio.sleep(0.001)
+        # This wait may have begun before they are committed: they need another, and one is enough.
+        others = [asyncio.create_task(write(make(name))) for name in ("Second", "Third", "Fourth")]
+        await asyncio.sleep(0.2)
+        stored, told = names(on_sqlite), sum(task.done() for task in (first, *others))
+        disk.go_on.set()
+        await asyncio.gather(first, *others)
+        return told, stored, disk.waits
+
+    told, stored, waits = in_a_loop(scenario, on_sqlite)
+    assert told == 0
+    assert stored == {"First", "Second", "Third", "Fourth"}, "the disk is waited for by nobody who writes"
+    assert waits == 2
+
+
+def test_who_goes_away_ends_the_wait_of_nobody_else(on_sqlite: Engine, disk: Disk) -> None:
+    async def scenario(write: Writer) -> str:
+        gone, stays = asyncio.create_task(write(make("Gone"))), asyncio.create_task(write(make("Stays")))
+        await asyncio.sleep(0.2)
+        gone.cancel()
+        await asyncio.sleep(0)
+        disk.go_on.set()
+        return await stays
+
+    assert in_a_loop(scenario, on_sqlite) == "Stays"
+    assert names(on_sqlite) == {"Gone", "Stays"}
+
+
+def test_a_disk_that_fails_is_told_to_all_who_waited(on_sqlite: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError("no space left")
+
+    async def scenario(write: Writer) -> list[Any]:
+        monkeypatch.setattr(durable, "write_through", full)
+        failed = await asyncio.gather(write(make("A")), write(make("B")), return_exceptions=True)
+        monkeypatch.setattr(durable, "write_through", lambda _descriptor: None)
+        return [*failed, await write(make("C"))]
+
+    one, other, after = in_a_loop(scenario, on_sqlite)
+    assert isinstance(one, OSError)
+    assert isinstance(other, OSError)
+    assert after == "C"
+
+
+@pytest.mark.parametrize("whose", ["a thread's", "another process's"])
+@pytest.mark.parametrize("seconds", [0.004, 0.4], ids=["short", "long"])
+def test_the_loop_goes_on_while_somebody_else_writes(on_sqlite: Engine, whose: str, seconds: float) -> None:
+    """Another process has an engine of its own, which knows nothing of our turns."""
+    theirs = on_sqlite if whose == "a thread's" else open_engine(str(on_sqlite.url))
+    begun = threading.Event()
+
+    def write_slowly() -> None:
+        with transaction(theirs) as session:
+            seated_study(session, name="Theirs")
+            begun.set()
+            time.sleep(seconds)
+
+    async def scenario(write: Writer) -> float:
+        other = threading.Thread(target=write_slowly)
+        other.start()
+        assert begun.wait(30)
+        task, longest, last = asyncio.create_task(write(make("Ours"))), 0.0, time.perf_counter()
+        while not task.done():
+            await asyncio.sleep(0.001)
+            longest, last = max(longest, time.perf_counter() - last), time.perf_counter()
+        other.join(30)
+        assert await task == "Ours"
+        return longest
+
+    longest = in_a_loop(scenario, on_sqlite)
+    assert longest < 0.3 or seconds < 0.3, "the loop was held up by whoever wrote"
+    assert names(on_sqlite) == {"Ours", "Theirs"}
+    if theirs is not on_sqlite:
+        theirs.dispose()
+
+
+def test_whoever_was_refused_at_once_leaves_no_turn_and_no_short_patience_behind(on_sqlite: Engine) -> None:
+    with transaction(on_sqlite) as session:
+        seated_study(session, name="First")
+        with pytest.raises(sqlite.SomebodyElseWrites):
+            writer._committed(sqlite.without_waiting(on_sqlite), make("Second"))
+    with on_sqlite.connect() as one, without_lock(on_sqlite).connect() as other:
+        patience = {each.execute(text("pragma busy_timeout")).scalar_one() for each in (one, other)}
+    assert patience == {sqlite.BUSY_MILLISECONDS}
+    writer._committed(sqlite.without_waiting(on_sqlite), make("Third"))
+    assert names(on_sqlite) == {"First", "Third"}
+
+
+def test_the_log_of_writes_is_emptied_by_a_thread(on_sqlite: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "COMMITS_IN_LOG", 2)
+    emptied: list[str] = []
+    really = sqlite.empty_log
+
+    def empty(engine: Engine) -> None:
+        really(engine)
+        emptied.append(threading.current_thread().name)
+
+    monkeypatch.setattr(writer, "empty_log", empty)
+
+    async def scenario(write: Writer) -> list[int]:
+        sizes = []
+        for number in range(12):
+            await write(make(f"Study {number}"))
+            sizes.append(log.stat().st_size)
+        return sizes
+
+    log = Path(f"{on_sqlite.url.database}-wal")
+    sizes = in_a_loop(scenario, on_sqlite)
+    assert len(emptied) == 6
+    assert all(name.startswith("writer") for name in emptied)
+    assert sizes[-1] < 6 * sizes[1], "it is begun anew, not only written into the database"
+    assert len(names(on_sqlite)) == 12
