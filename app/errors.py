@@ -1,3 +1,6 @@
+from app.said import Said
+
+
 class AppError(Exception):
     """A failure we expect and can explain to the person who caused it."""
 
@@ -5,16 +8,16 @@ class AppError(Exception):
 
     def __init__(self, message: str, **values: object) -> None:
         # With places for values, as %(name)s, a message can be translated before they are filled.
-        filled = message % values if values else message
-        super().__init__(filled)
-        self.message, self.untranslated, self.values = filled, message, values
+        self.said = Said(message, **values)
+        self.message = str(self.said)
+        super().__init__(self.message)
 
 
 class NotFound(AppError):
     status_code = 404
 
-    def __init__(self, message: str = "There is nothing at this address.") -> None:
-        super().__init__(message)
+    def __init__(self, message: str = "There is nothing at this address.", **values: object) -> None:
+        super().__init__(message, **values)
 
 
 class Conflict(AppError):

@@ -8,6 +8,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from app.errors import Refused
+from app.language import N_
 
 KEY_BYTES = 32
 NONCE_BYTES = 12
@@ -38,15 +39,21 @@ def load_key(path: Path) -> bytes:
         key = bytes.fromhex(text)
     except FileNotFoundError:
         raise Refused(
-            f"The key file {path} is missing. Studies were sealed with it, and no new key can open them: "
-            "put it back from its backup, or say where it is with GLANCE_KEY_FILE."
+            N_(
+                "The key file %(path)s is missing. Studies were sealed with it, and no new key can open them: put it "
+                "back from its backup, or say where it is with GLANCE_KEY_FILE."
+            ),
+            path=path,
         ) from None
     except (OSError, ValueError) as error:
-        raise Refused(f"The key file {path} cannot be read: {error}.") from None
+        raise Refused(N_("The key file %(path)s cannot be read: %(error)s."), path=path, error=error) from None
     if mode & 0o077:
-        raise Refused(f"The key file {path} can be read by others. Run: chmod 600 {path}")
+        raise Refused(N_("The key file %(path)s can be read by others. Run: chmod 600 %(path)s"), path=path)
     if len(key) != KEY_BYTES:
-        raise Refused(f"The key file {path} holds {len(key)} bytes, and a key has {KEY_BYTES}.")
+        raise Refused(
+            N_("The key file %(path)s holds %(n)s bytes, and a key has %(bytes)s."),
+            path=path, n=len(key), bytes=KEY_BYTES,
+        )  # fmt: skip
     return key
 
 
@@ -62,7 +69,7 @@ def decrypt(key: bytes, sealed: bytes, context: str) -> bytes:
         return AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], context.encode())
     except InvalidTag:
         raise Refused(
-            "The key file does not open what was sealed: it is another key, or the database was changed."
+            N_("The key file does not open what was sealed: it is another key, or the database was changed.")
         ) from None
 
 

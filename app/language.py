@@ -4,9 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from babel.messages.pofile import read_po
 from fastapi import Request
+
+from app.said import Said
 
 LOCALE = Path(__file__).parent.parent / "locale"
 LANGUAGES = {"en": "English", "zh-Hans": "中文"}
@@ -31,6 +34,20 @@ class Language:
 
     def gettext(self, message: str) -> str:
         return self.messages.get(message, message)
+
+    def say(self, text: str) -> str:
+        """A sentence of ours, with its values where it has some."""
+        if not isinstance(text, Said) or not text.values:
+            return self.gettext(str(text))
+        return self.gettext(text.message) % {name: self._put(value) for name, value in text.values.items()}
+
+    def _put(self, value: Any) -> Any:
+        """Names and what people wrote stay as they are."""
+        if isinstance(value, datetime):
+            return self.minute(value)
+        if isinstance(value, tuple):
+            return (" " if self.code == "en" else "").join(self.say(one) for one in value)
+        return self.say(value) if isinstance(value, Said) else value
 
     def ngettext(self, one: str, many: str, n: int) -> str:
         """English has two forms; Chinese has one, kept under the plural."""

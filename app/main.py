@@ -100,17 +100,10 @@ def show_app_error(request: Request, error: Exception) -> Response:
         "error.html",
         block="main",
         status_code=error.status_code,
-        message=_said(request, error),
+        message=language_of(request).say(error.said),
         sign_in=sign_in,
         change_password=error.change_path if isinstance(error, PasswordDue) else None,
     )
-
-
-def _said(request: Request, error: AppError) -> str:
-    """In the reader's language; without values the page itself translates it."""
-    if not error.values:
-        return error.message
-    return language_of(request).gettext(error.untranslated) % error.values
 
 
 def show_http_error(request: Request, error: Exception) -> Response:

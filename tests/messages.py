@@ -26,6 +26,7 @@ SPOKEN = (
     "app/phases",
     "app/administrators",
     "app/raters",
+    "app/studies/seal.py",
     "app/main.py",
     "app/security.py",
     "app/errors.py",

@@ -5,6 +5,7 @@ from app import clock, log
 from app.administrators.actions import check_password
 from app.db import OpenTransaction
 from app.errors import AppError, Conflict, Invalid
+from app.language import N_
 from app.models import Administrator, Arm, OpenedItem, Study, StudyState, UnblindingRequest
 from app.raters.gone import forget_fingerprints
 from app.roles import Role, require
@@ -68,19 +69,21 @@ def unblind_study(
     study = locked_study(session, code)
     asked = two_persons.pending(session, study)
     if typed_name.strip() != study.name:
-        raise Invalid(f"You typed “{typed_name.strip()}”, and the study's name is “{study.name}”.")
+        raise Invalid(
+            N_("You typed “%(typed)s”, and the study’s name is “%(name)s”."), typed=typed_name.strip(), name=study.name
+        )
     if asked is None:
         reason = checked_reason(
-            reason, "Say why the study is unblinded; the reason is written in its log and its report."
+            reason, N_("Say why the study is unblinded; the reason is written in its log and its report.")
         )
     if study.state is StudyState.UNBLINDED:
-        raise Conflict(f"The study “{study.name}” was unblinded already.")
+        raise Conflict(N_("The study “%(name)s” was unblinded already."), name=study.name)
     if asked is not None:
         two_persons.require_another(session, study, asked.actor, administrator.name)
     if before is None or not still_holds(session, study, before):
         before = look(session, settings, study)
     if faults := bars(checks(session, study, before.opened)):
-        raise Conflict("The study was not unblinded. " + " ".join(faults))
+        raise Conflict(N_("The study was not unblinded. %(faults)s"), faults=tuple(faults))
     if two_persons.needs_two(study) and asked is None:
         two_persons.ask(session, study, administrator, reason)
         return study

@@ -9,6 +9,7 @@ from app import log
 from app.administrators.actions import check_password
 from app.db import OpenTransaction
 from app.errors import AppError, Conflict, Invalid, NotFound
+from app.language import N_
 from app.models import Administrator, Assignment, AssignmentState, EarlyOpening, Item, Rater, Study, StudyState
 from app.roles import Role, require
 from app.settings import Settings
@@ -70,11 +71,11 @@ def open_one(
     require(administrator, Role.UNBLIND)
     study = locked_study(session, code)
     if study.state is StudyState.UNBLINDED:
-        raise Conflict(f"The study “{study.name}” was unblinded: every item is open.")
-    reason = checked_reason(reason, "Say why this item is opened; the reason is written in the report.")
+        raise Conflict(N_("The study “%(name)s” was unblinded: every item is open."), name=study.name)
+    reason = checked_reason(reason, N_("Say why this item is opened; the reason is written in the report."))
     found = _item(session, study, item.strip(), rater.strip())
     if session.get(EarlyOpening, found.id) is not None:
-        raise Conflict(f"Item {found.code} was opened already.")
+        raise Conflict(N_("Item %(code)s was opened already."), code=found.code)
     key = open_item(session, settings, study, found)
     session.add(EarlyOpening(item_id=found.id, actor=administrator.name, reason=reason, key=key))
     log.append(
@@ -86,7 +87,7 @@ def open_one(
 
 def _item(session: Session, study: Study, code: str, rater: str) -> Item:
     if bool(code) == bool(rater):
-        raise Invalid("Say which item: by its code, or by the rater who has it in hand.")
+        raise Invalid(N_("Say which item: by its code, or by the rater who has it in hand."))
     if code:
         named = select(Item).where(Item.study_id == study.id, Item.code == code)
         item = session.scalars(named).one_or_none()
@@ -99,8 +100,10 @@ def _item(session: Session, study: Study, code: str, rater: str) -> Item:
             .order_by(Assignment.position)
         )
         item = session.scalars(held).first()
+    if item is None and code:
+        raise NotFound(N_("There is no item %(code)s in this study."), code=code)
     if item is None:
-        raise NotFound(f"There is no item {code} in this study." if code else "This rater has no neuron in hand.")
+        raise NotFound(N_("This rater has no neuron in hand."))
     return item
 
 

@@ -9,7 +9,9 @@ from sqlalchemy.orm import Session
 
 from app.errors import Conflict
 from app.key import decrypt, load_key
+from app.language import N_
 from app.models import Item, ItemContent, ItemKey, Study
+from app.said import Said
 from app.settings import Settings
 from app.studies.creating import item_context, secret_context
 from app.studies.design import Design
@@ -18,6 +20,7 @@ from app.studies.importing import LETTERS
 from app.studies.records import record_of
 from app.studies.seal import broken_by, content_digest, leaf
 
+NOT_SEALED = N_("Item %(code)s is not the one that was sealed.")
 STATES = {letter: state for state, letter in LETTERS.items()}
 
 
@@ -51,20 +54,20 @@ def open_item(session: Session, settings: Settings, study: Study, item: Item) ->
     key = load_key(settings.key_file)
     opened: dict[str, Any] = json.loads(decrypt(key, sealed.sealed, item_context(study.code, item.code)))
     if opened["code"] != item.code or leaf(opened) != sealed.leaf:
-        raise Conflict(f"Item {item.code} is not the one that was sealed.")
+        raise Conflict(NOT_SEALED, code=item.code)
     return opened
 
 
 def _items(session: Session, study: Study, key: bytes) -> tuple[dict[int, dict[str, Any]], list[str]]:
     statement = select(Item, ItemKey).join(ItemKey, ItemKey.item_id == Item.id).where(Item.study_id == study.id)
     items: dict[int, dict[str, Any]] = {}
-    faults = []
+    faults: list[str] = []
     for item, sealed in session.execute(statement):
         opened = json.loads(decrypt(key, sealed.sealed, item_context(study.code, item.code)))
         items[item.id] = opened
         same = (opened["code"], opened["kind"], opened["capacity"]) == (item.code, item.kind.value, item.capacity)
         if not same or leaf(opened) != sealed.leaf:
-            faults.append(f"Item {item.code} is not the one that was sealed.")
+            faults.append(Said(NOT_SEALED, code=item.code))
     return items, faults
 
 
@@ -77,7 +80,7 @@ def _changed_contents(session: Session, study: Study) -> list[str]:
         .execution_options(yield_per=50)
     )
     return [
-        f"What raters saw of item {code} is not what was sealed."
+        Said(N_("What raters saw of item %(code)s is not what was sealed."), code=code)
         for code, expected, narrow, wide in session.execute(statement)
         if content_digest(narrow, wide) != expected
     ]

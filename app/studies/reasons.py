@@ -1,6 +1,7 @@
 """Reasons that people write down for an act: kept in full beside it, digested in the log."""
 
 from app.errors import Invalid
+from app.language import N_
 
 LONGEST_REASON = 2000
 
@@ -11,5 +12,8 @@ def checked_reason(reason: str, none: str) -> str:
     if not reason:
         raise Invalid(none)
     if len(reason) > LONGEST_REASON:
-        raise Invalid(f"The reason has {len(reason)} characters; at most {LONGEST_REASON} are kept. Shorten it.")
+        raise Invalid(
+            N_("The reason has %(n)s characters; at most %(most)s are kept. Shorten it."),
+            n=len(reason), most=LONGEST_REASON,
+        )  # fmt: skip
     return reason

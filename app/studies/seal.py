@@ -138,29 +138,34 @@ def _replaced_digest(allocation: Allocation, secret: bytes) -> str:
     return hmac.new(secret, b"replaced" + canonical(allocation.replaced), "sha256").hexdigest()
 
 
-PARTS = {
-    "arms": "The arms are",
-    "contents": "What raters saw is",
-    "design": "The design is",
-    "lessons": "What practice teaches is",
-    "plan": "The plan is",
-    "seats": "The orders of the seats are",
+PARTS = {  # whole sentences, so that they can be translated
+    "arms": "The arms are not what was sealed.",
+    "contents": "What raters saw is not what was sealed.",
+    "design": "The design is not what was sealed.",
+    "lessons": "What practice teaches is not what was sealed.",
+    "plan": "The plan is not what was sealed.",
+    "seats": "The orders of the seats are not what was sealed.",
 }
+ROOT = "The leaves and digests do not lead to the root that was sealed."
+ITEMS = "The items that have a leaf are not the items that have a content."
+DRAWN = "The secret draws other items than the ones that were sealed."
+ORDERED = "The secret draws other orders than the ones that were sealed."
+REPLACED = "The secret replaces other neurons than was sealed."
 
 
 def broken(record: Record) -> list[str]:
     """What does not fit together in a record, before the secret is known. Empty when all does."""
     values = asdict(record)
     faults = [
-        f"{phrase} not what was sealed."
-        for name, phrase in PARTS.items()
+        sentence
+        for name, sentence in PARTS.items()
         if (values[name] or name in record.parts or name != "lessons")
         and digest(values[name]) != record.parts.get(name)
     ]
     if root_of(record.leaves, record.parts) != record.root:
-        faults.append("The leaves and digests do not lead to the root that was sealed.")
+        faults.append(ROOT)
     if set(record.leaves) != set(record.contents):
-        faults.append("The items that have a leaf are not the items that have a content.")
+        faults.append(ITEMS)
     return faults
 
 
@@ -171,9 +176,9 @@ def broken_by(secret: bytes, record: Record) -> list[str]:
     again = sealed(design, record.plan, record.arms, record.contents, allocation, secret, record.lessons)
     faults = broken(record)
     if again.leaves != record.leaves:
-        faults.append("The secret draws other items than the ones that were sealed.")
+        faults.append(DRAWN)
     if again.seats != record.seats:
-        faults.append("The secret draws other orders than the ones that were sealed.")
+        faults.append(ORDERED)
     if again.parts.get("replaced") != record.parts.get("replaced"):
-        faults.append("The secret replaces other neurons than was sealed.")
+        faults.append(REPLACED)
     return faults

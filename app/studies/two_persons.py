@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from app import clock, log
 from app.administrators.queries import gave_access
 from app.errors import Conflict
+from app.language import N_
 from app.models import Administrator, Study, UnblindingRequest
 from app.roles import Role, roles_of
 from app.studies.queries import locked_study
@@ -38,12 +39,16 @@ def require_another(session: Session, study: Study, first: str, second: str) -> 
     can make accounts and passwords, and so be somebody else.
     """
     if first == second:
-        raise Conflict("You have asked for it. Somebody else who may unblind has to say yes.")
+        raise Conflict(N_("You have asked for it. Somebody else who may unblind has to say yes."))
     for giver, taker in ((first, second), (second, first)):
         if gave_access(session, giver, taker, study.created_at):
             raise Conflict(
-                f"“{taker}” got the account, its password or the role from “{giver}” after this study was sealed, "
-                "so the two count as one person here. A third administrator who may unblind has to say yes."
+                N_(
+                    "“%(taker)s” got the account, its password or the role from “%(giver)s” after this study was "
+                    "sealed, so the two count as one person here. A third administrator who may unblind has to say yes."
+                ),
+                taker=taker,
+                giver=giver,
             )
 
 
@@ -61,7 +66,7 @@ def take_back(session: Session, code: str, administrator: Administrator) -> None
     study = locked_study(session, code)
     request = pending(session, study)
     if request is None or request.actor != administrator.name:
-        raise Conflict("You have asked for nothing here that could be taken back.")
+        raise Conflict(N_("You have asked for nothing here that could be taken back."))
     drop(session, study, administrator.name, "taken back")
 
 

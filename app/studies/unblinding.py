@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from app.language import N_
 from app.log import first_broken_line
 from app.models import Event, Study, StudyState
+from app.said import Said
 from app.studies.early import opened_early
 from app.studies.opening import Opened
 from app.studies.plans import amendments
@@ -16,13 +17,16 @@ from app.studies.queries import count_held, count_verdicts, count_wanted, first_
 from app.studies.said import said_so_far
 from app.studies.seal import digest, leaf
 
+SHOWN = 3
+"""Of the faults of an allocation, so many are told."""
+
 
 class Check(NamedTuple):
     """One line of the list."""
 
     good: bool
     what: str
-    """A sentence that is true as things stand."""
+    """A sentence that is true as things stand; English, as the detail is, and said in the reader's language."""
     detail: str
     digest: str = ""
     """Beside it, where there is one."""
@@ -47,22 +51,29 @@ def checks(session: Session, study: Study, opened: Opened) -> list[Check]:
 
 def bars(found: list[Check]) -> list[str]:
     """The sentences of what keeps the study sealed."""
-    return [f"{check.what}. {check.detail}" for check in found if check.bars and not check.good]
+    barring = [check for check in found if check.bars and not check.good]
+    return [Said(N_("%(what)s. %(detail)s"), what=_own(check.what), detail=_own(check.detail)) for check in barring]
+
+
+def _own(sentence: str) -> Said:
+    """One of ours, to be said in the reader's language."""
+    return sentence if isinstance(sentence, Said) else Said(sentence)
 
 
 def _closed(session: Session, study: Study) -> Check:
     done, wanted = count_verdicts(session, study), count_wanted(session, study)
-    verdicts = f"{done} of {wanted} verdicts."
     if study.state is StudyState.OPEN:
-        return Check(False, N_("The study is still open"), f"{verdicts} Close it first.")
-    return Check(True, N_("The study is closed"), f"{study.closed_at:%-d %B %Y, %H:%M} UTC. {verdicts}")
+        detail = Said(N_("%(done)s of %(wanted)s verdicts. Close it first."), done=done, wanted=wanted)
+        return Check(False, N_("The study is still open"), detail)
+    detail = Said(N_("%(at)s. %(done)s of %(wanted)s verdicts."), at=study.closed_at, done=done, wanted=wanted)
+    return Check(True, N_("The study is closed"), detail)
 
 
 def _plan(session: Session, study: Study) -> Check:
     first = first_verdict_at(session, study)
     fixed = digest(study.plan) == study.plan_digest and (first is None or study.created_at <= first)
     what = N_("The plan was fixed before the first verdict") if fixed else N_("The plan is not the one that was fixed")
-    return Check(fixed, what, f"{study.created_at:%-d %B %Y, %H:%M} UTC", study.plan_digest)
+    return Check(fixed, what, Said("%(at)s", at=study.created_at), study.plan_digest)
 
 
 def _amendments(session: Session, study: Study, events: Sequence[Event]) -> list[Check]:
@@ -75,7 +86,7 @@ def _amendments(session: Session, study: Study, events: Sequence[Event]) -> list
     if logged != stored or any(one.plan_digest != digest(one.plan) for one in made):
         return [Check(False, N_("The amendments of the plan are not those in the log"), N_("Somebody changed one."))]
     last = made[-1]
-    detail = f"The last on {last.at:%-d %B %Y, %H:%M} UTC, after {last.verdicts} verdicts. Both plans are reported."
+    detail = Said(N_("The last on %(at)s, after %(n)s verdicts. Both plans are reported."), at=last.at, n=last.verdicts)
     return [Check(True, N_("The plan was amended, and every amendment is in the log"), detail, last.plan_digest)]
 
 
@@ -96,8 +107,11 @@ def _opened_early(session: Session, study: Study, events: Sequence[Event]) -> li
 
 def _allocation(study: Study, opened: Opened) -> Check:
     if opened.faults:
-        more = f" And {len(opened.faults) - 3} more." if len(opened.faults) > 3 else ""
-        return Check(False, N_("The allocation is not the one that was sealed"), " ".join(opened.faults[:3]) + more)
+        told = [_own(fault) for fault in opened.faults[:SHOWN]]
+        if len(opened.faults) > SHOWN:
+            told.append(Said(N_("And %(n)s more."), n=len(opened.faults) - SHOWN))
+        detail = Said("%(faults)s", faults=tuple(told))
+        return Check(False, N_("The allocation is not the one that was sealed"), detail)
     return Check(
         True,
         N_("The allocation is the one that was sealed"),
@@ -125,9 +139,10 @@ def _unchanged(session: Session, study: Study, events: Sequence[Event]) -> Check
 def _log(study: Study, events: Sequence[Event]) -> Check:
     broken = first_broken_line(events)
     if broken is None and len(events) == study.log_lines and (not events or events[-1].hash == study.log_head):
-        lines = f"{len(events)} lines, each carrying the hash of the one before."
+        lines = Said(N_("%(n)s lines, each carrying the hash of the one before."), n=len(events))
         return Check(True, N_("The log is whole"), lines, study.log_head)
-    where = f"Line {broken} does not follow from the one before." if broken else N_("Its end is missing.")
+    follows = N_("Line %(n)s does not follow from the one before.")
+    where = Said(follows, n=broken) if broken else N_("Its end is missing.")
     return Check(False, N_("The log is not whole"), where)
 
 
@@ -136,5 +151,8 @@ def _leases(session: Session, study: Study) -> Check:
     if held == 0:
         return Check(True, N_("Nobody holds a neuron"), N_("Every neuron that was shown has its verdict or went back."))
     return Check(
-        False, f"{held} in hand and without a verdict", N_("They stay without one once it is unblinded."), bars=False
+        False,
+        Said(N_("%(n)s in hand and without a verdict"), n=held),
+        N_("They stay without one once it is unblinded."),
+        bars=False,
     )

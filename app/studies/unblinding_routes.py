@@ -81,7 +81,7 @@ def _unblind_page(
         request, "studies/unblind.html", block="main", status_code=refusal.status_code if refusal else 200,
         administrator=administrator, study=study, checks=found, barred=bool(bars(found)), reason=reason,
         two=two_persons.needs_two(study), asked=asked, until=asked.at + two_persons.TO_CONFIRM if asked else None,
-        refusal=refusal.message if refusal else None,
+        refusal=refusal.said if refusal else None,
     )  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def _open_item_page(
         request, "studies/open-item.html", block="main", status_code=refusal.status_code if refusal else 200,
         administrator=administrator, study=study, raters=raters, opened=opened,
         reason=typed.get("reason", ""), item=typed.get("item", ""), rater=typed.get("rater", ""),
-        refusal=refusal.message if refusal else None,
+        refusal=refusal.said if refusal else None,
     )  # fmt: skip
 
 
