@@ -1,12 +1,13 @@
 """TransformerLens's config and ours: what is the same said otherwise, and what cannot be said."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from model_runner.config import MLPName, ModelConfig, PositionName
 from model_runner.errors import RunnerError
 from model_runner.mlp import NORM_EPS
+from model_runner.record import Unfit, record_of
 
 CONFIG = "config.json"
 ACTIVATIONS: dict[str, MLPName] = {"gelu": "gelu", "solu": "solu", "solu_ln": "solu_ln"}
@@ -21,36 +22,56 @@ def is_lens_config(values: Mapping[str, Any]) -> bool:
     return {"n_layers", "d_model", "n_heads", "d_vocab"} <= values.keys()
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Shape:
+    """The numbers of a TransformerLens config, under its names."""
+
+    n_layers: int
+    d_model: int
+    n_heads: int
+    d_head: int
+    d_mlp: int
+    n_ctx: int
+    d_vocab: int
+    rotary_base: float = 10_000.0
+
+
 def config_from_lens(values: Mapping[str, Any]) -> ModelConfig:
     """Our config of a TransformerLens config. Raises RunnerError for what our model cannot be."""
-    try:
-        layers, width, heads = values["n_layers"], values["d_model"], values["n_heads"]
-        head_width, hidden, context, vocab_size = (values[name] for name in ("d_head", "d_mlp", "n_ctx", "d_vocab"))
-    except KeyError as error:
-        raise RunnerError(f"{CONFIG} does not say {error}, which every TransformerLens config does.") from error
     positions = _positions(values)
+    shape = _shape(values, positions)
     _require(values, "act_fn", tuple(ACTIVATIONS))
     _require({"normalization": _normalization(values)}, "normalization", ("LN", "LNPre"))
-    _require({"d_mlp": hidden}, "d_mlp", (4 * width,))
-    _require({"d_head": head_width}, "d_head", (width // heads,))
+    config = ModelConfig(
+        vocab_size=shape.d_vocab,
+        context=shape.n_ctx,
+        layers=shape.n_layers,
+        heads=shape.n_heads,
+        width=shape.d_model,
+        mlp=ACTIVATIONS[values["act_fn"]],
+        positions=positions,
+        rotary_base=shape.rotary_base,
+    )
+    _require({"d_mlp": shape.d_mlp}, "d_mlp", (config.hidden,))
+    _require({"d_head": shape.d_head}, "d_head", (config.head_width,))
     _require({"eps": values.get("eps", NORM_EPS)}, "eps", (NORM_EPS,))
     for name in ("attn_only", "final_rms", "parallel_attn_mlp", "gated_mlp", "use_local_attn"):
         _require({name: bool(values.get(name))}, name, (False,))
     if positions == "rotary":
-        _require({"rotary_dim": values.get("rotary_dim")}, "rotary_dim", (head_width,))
+        _require({"rotary_dim": values.get("rotary_dim")}, "rotary_dim", (config.head_width,))
         _require(
             {"rotary_adjacent_pairs": bool(values.get("rotary_adjacent_pairs"))}, "rotary_adjacent_pairs", (False,)
         )
-    return ModelConfig(
-        vocab_size=vocab_size,
-        context=context,
-        layers=layers,
-        heads=heads,
-        width=width,
-        mlp=ACTIVATIONS[values["act_fn"]],
-        positions=positions,
-        rotary_base=float(values.get("rotary_base", 10_000)) if positions == "rotary" else 10_000.0,
-    )
+    return config
+
+
+def _shape(values: Mapping[str, Any], positions: PositionName) -> _Shape:
+    """Without rotary positions their base says nothing."""
+    known = {field.name for field in fields(_Shape)} - (set() if positions == "rotary" else {"rotary_base"})
+    try:
+        return record_of(_Shape, {name: value for name, value in values.items() if name in known})
+    except Unfit as error:
+        raise RunnerError(f"{CONFIG} {error}. Give the config that TransformerLens wrote.") from error
 
 
 def _positions(values: Mapping[str, Any]) -> PositionName:

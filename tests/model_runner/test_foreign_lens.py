@@ -14,6 +14,7 @@ from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
 from model_runner.foreign.command import import_model
 from model_runner.foreign.lens import public_train_tokens
+from model_runner.foreign.lens_config import config_from_lens
 from model_runner.foreign.wishes import Wishes
 from model_runner.run_folder import open_run
 from tests.corpora import make_corpus
@@ -205,7 +206,7 @@ def test_damaged_and_missing_files_are_refused(tokenizer: Path, tmp_path: Path) 
     values = json.loads((source / "config.json").read_text())
     del values["n_ctx"]
     (source / "config.json").write_text(json.dumps(values))
-    with pytest.raises(RunnerError, match="does not say 'n_ctx'"):
+    with pytest.raises(RunnerError, match="does not say n_ctx"):
         imported(source, tmp_path / "model", tokenizer=tokenizer)
 
 
@@ -228,3 +229,15 @@ def test_a_state_that_would_run_code_is_refused(tokenizer: Path, tmp_path: Path)
 def test_numbers_that_make_no_sense_are_refused(wish: dict[str, int], said: str) -> None:
     with pytest.raises(RunnerError, match=said):
         Wishes(**wish)
+
+
+@pytest.mark.parametrize("name", ["n_layers", "d_model", "n_heads", "d_head", "d_mlp", "n_ctx", "d_vocab"])
+@pytest.mark.parametrize("value", [None, 0, -1, 1.5, 10**30, "32", [], {}])
+def test_a_number_that_is_none_is_a_sentence(name: str, value: object) -> None:
+    with pytest.raises(RunnerError, match=r"config\.json|must be|Width"):
+        config_from_lens({**public_config(), name: value})
+
+
+def test_a_text_where_a_number_belongs_is_named() -> None:
+    with pytest.raises(RunnerError, match=r"config\.json says that n_heads is '2', which should be a valid integer"):
+        config_from_lens({**public_config(), "n_heads": "2"})
