@@ -116,11 +116,17 @@ def offered(study: Study) -> "pd.DataFrame":
 
     replaced = Counter(str(one["arm"]) for one in (study.opened or {}).get("replaced", []))
     rows = [
-        (number, sum(map(len, neurons)), sum(layer.count(SHOWN) for layer in neurons), replaced[arm.name])
+        (
+            number,
+            arm.condition,
+            sum(map(len, neurons)),
+            sum(layer.count(SHOWN) for layer in neurons),
+            replaced[arm.name],
+        )
         for number, arm in enumerate(study.arms)
         for neurons in [[neurons_of(layer) for layer in arm.offer]]
     ]
-    return pd.DataFrame(rows, columns=["arm", "units", "live", "replaced"])
+    return pd.DataFrame(rows, columns=["arm", "condition", "units", "live", "replaced"])
 
 
 def _items_by_kind(session: Session, study: Study) -> Counter[ItemKind]:

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.language import language
-from app.models import Arm, Assignment, OpenedItem, Rating, StudyState
+from app.models import Arm, Assignment, Guess, OpenedItem, Rating, StudyState
 from app.reports.exports import files
 from app.reports.page import standalone
 from app.reports.pdf import pdf
@@ -93,3 +93,17 @@ def test_pandas_opens_its_exports_alike(session: Session, odd: Rated, state: Stu
         sizes = {form: table.shape for form, table in forms.items() if len(forms["csv"])}
         assert len(set(sizes.values())) <= 1, (name, sizes)
         assert list(forms["csv"].columns) == list(forms["parquet"].columns)
+
+
+def test_a_rater_may_have_guessed_a_condition_of_which_no_verdict_counts(session: Session) -> None:
+    rated = rated_study(session, **{**ODD["no neuron in one arm"], "raters": 1})
+    rated.study.design = rated.study.design | {"guesses": 2}
+    for item in rated.items:
+        session.add(Guess(rater_id=rated.raters[0].id, item_id=item.id, condition="gelu", seconds=3.0))
+    session.flush()
+    report = make_report(session, rated.study)
+    assert report.found is not None
+    assert report.found.analysis.blinding is not None
+    assert report.found.analysis.blinding.chance == 1 / 2
+    said = {row.condition: (row.right, row.wrong) for row in report.found.analysis.blinding.conditions}
+    assert said == {"solu_ln": (0, 2), "gelu": (0, 0)}

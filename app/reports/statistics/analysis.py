@@ -87,7 +87,8 @@ def analyse(
 ) -> Analysis:
     """Analyse a study. The same tables, plan and seed give the same numbers.
 
-    `verdicts`: the columns described in verdicts.py. `arms`, for replaced neurons: arm, units, live, replaced.
+    `verdicts`: the columns described in verdicts.py. `arms`, for replaced neurons: arm, units, live, replaced; and
+    condition, because whoever guesses can name one of which no verdict counts.
     `guesses`, for the success of blinding: rater, condition (the truth), guess (a condition or UNKNOWN), neurons only.
     `pages`, for the audit of form: neuron, condition, numeric features named "group.feature".
     `held_out`, for the hypothesis check: the columns described in held_out.py.
@@ -100,6 +101,7 @@ def analyse(
     ratings, main = primary(rows, plan, seed)
     level, count = plan.level, plan.resamples
     conditions = list(dict.fromkeys(arm.condition for arm in ratings.arms))
+    choices = list(dict.fromkeys([*conditions, *(() if arms is None else arms.get("condition", ()))]))
     others = [name for name in conditions if name != plan.baseline]
     again = with_answers(of_kind(table, plan, "repeat"), plan)
     fake = with_answers(of_kind(table, plan, "mixed", "direction"), plan)
@@ -129,7 +131,7 @@ def analyse(
         controls=controls(fake, level, count, generator(seed, "controls")),
         false_positives=false_positives(fake, level),
         sensitivity=sensitivity(table, plan, main.comparisons, seed),
-        blinding=None if guesses is None else blinding(guesses, conditions, level, count, generator(seed, "blinding")),
+        blinding=None if guesses is None else blinding(guesses, choices, level, count, generator(seed, "blinding")),
         form=() if pages is None else form_audit(pages, plan.baseline, level, AUDIT_RESAMPLES, generator(seed, "form")),
         check=None
         if held_out is None

@@ -20,6 +20,7 @@ ALIKE = "All guesses about a condition are alike, so nothing varies and there is
 SAME_RATERS = "Every rater guessed like the others, so resampling raters shows no variation."
 ONE_RATER = "A single rater guessed, so raters cannot be resampled."
 NONE = "Nobody guessed."
+ALONE = "There is a single condition, so there is nothing to guess."
 FEW = "Only {raters} raters guessed: resampling raters is unreliable below six."
 
 
@@ -56,8 +57,8 @@ def bang(
     """Bang's index and its standard error. With k conditions a wrong guess weighs 1/(k - 1), so that chance is 0."""
     method = "Bang's index, normal interval"
     n = right + wrong + unknown
-    if n == 0:
-        return undefined(NONE, method, 0, "guesses"), None
+    if n == 0 or conditions < 2:
+        return undefined(ALONE if conditions < 2 else NONE, method, n, "guesses"), None
     weight = 1 / (conditions - 1)
     p, q = right / n, wrong / n
     value = p - weight * q
@@ -117,7 +118,7 @@ def _bang(counts_RGK: Floats, counts_BGK: Floats, index: int, conditions: list[s
     total_B = drawn_BG.sum(axis=1)
     right_B = drawn_BG[:, index]
     wrong_B = total_B - right_B - drawn_BG[:, k]
-    drawn_B = ratio(right_B - wrong_B / (k - 1), total_B)
+    drawn_B = ratio(right_B - wrong_B / max(k - 1, 1), total_B)
     return Bang(
         conditions[index],
         right,

@@ -104,3 +104,12 @@ def test_where_nothing_varies_no_interval_of_width_zero_is_shown() -> None:
 def test_an_unknown_guess_is_refused() -> None:
     with pytest.raises(ValueError, match="'relu' is none of gelu, solu_ln or UNKNOWN"):
         blinding(guesses([(1, "gelu", "relu", 1)]), CONDITIONS, 0.95, 200, np.random.default_rng(1))
+
+
+def test_of_a_single_condition_there_is_nothing_to_guess() -> None:
+    said = guesses([(1, "gelu", "gelu", 5), (2, "gelu", "UNKNOWN", 3)])
+    found = blinding(said, ["gelu"], 0.95, 200, np.random.default_rng(1))
+    (only,) = found.conditions
+    assert (only.index.value, only.error, only.over_raters.value) == (None, None, None)
+    assert only.index.why == only.over_raters.why == "There is a single condition, so there is nothing to guess."
+    assert found.james.value is None
