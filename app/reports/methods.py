@@ -151,7 +151,7 @@ def _exclusions(report: "Report", words: Words) -> Iterator[str]:
         }
     if plan.least_seconds:
         yield _(N_("Verdicts given in less than %(n)s\u00a0s were left out.")) % {"n": f"{plan.least_seconds:g}"}
-    if report.opened_early:
+    if report.opened_early and not plan.opened_early_counts:
         yield _(N_("%(items)s opened before unblinding were left out.")) % {
             "items": words.counted(len(report.opened_early), "item")
         }

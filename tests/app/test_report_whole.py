@@ -5,6 +5,7 @@ import json
 import random
 import zipfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -16,6 +17,7 @@ from sqlalchemy.orm import Session
 from app.models import Item, OpenedItem, Study, Verdict
 from app.reports.exports import files
 from app.reports.folder import report_files
+from app.reports.page import standalone
 from app.reports.queries import unblinded_study
 from app.reports.report import make_report
 from app.settings import Settings
@@ -199,3 +201,9 @@ def test_amendments_and_early_openings_are_in_the_report(
     for said in ("Lou had seen the runs", "nobody → Rater B", "as sealed", "as amended", "its text frightened Kim"):
         assert said in page
     assert page.count('id="undefined"') == 1
+    assert "1 item opened before unblinding were left out." in page
+    assert "They are left out of every figure" in page
+    counting = replace(report, plan=replace(report.plan, opened_early_counts=True))
+    page = standalone(counting).decode()
+    assert "opened before unblinding" not in page
+    assert "The plan counts them; the sensitivity table has the main difference without them." in page

@@ -16,7 +16,6 @@ CANNOT: dict[CannotDecide, str] = {
     "yes": "all “cannot decide” count as interpretable",
     "left_out": "“cannot decide” left out",
 }
-SHADINGS = {"rank": "rank", "level": "level"}
 
 
 @dataclass(frozen=True)
@@ -63,11 +62,12 @@ def _other_exclusions(plan: Plan) -> Iterator[tuple[str, Plan]]:
 def _subsets(table: pd.DataFrame, plan: Plan) -> Iterator[tuple[str, pd.DataFrame, Plan]]:
     """Other verdicts under the rules of the plan: rules that matter only to some studies."""
     if table["opened_early"].any():
-        yield "items that were opened early counted", table, replace(plan, opened_early_counts=True)
+        rule = f"items that were opened early {'left out' if plan.opened_early_counts else 'counted'}"
+        yield rule, table, replace(plan, opened_early_counts=not plan.opened_early_counts)
     for shading in ("rank", "level") if (table["shading"] == "rank").any() else ():
         # Controls keep a rater's exclusion what it is; only neurons are split.
         keep = (table["shading"] == shading) | (table["kind"] != "neuron")
-        yield f"only neurons shaded by {SHADINGS[shading]}", table[keep], plan
+        yield f"only neurons shaded by {shading}", table[keep], plan
 
 
 def sensitivity(table: pd.DataFrame, plan: Plan, planned: tuple[Comparison, ...], seed: int) -> tuple[Sensitivity, ...]:
