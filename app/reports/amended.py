@@ -8,7 +8,6 @@ from sqlalchemy.orm import Session
 
 from app.models import Amendment, Arm, Study
 from app.reports.formats import moment
-from app.reports.names import rater_name
 from app.reports.record import seed_of
 from app.reports.standing import raters_in_order
 from app.studies.early import opened_early
@@ -116,8 +115,3 @@ def early_items(session: Session, study: Study) -> list[EarlyItem]:
         )
         for one, code in opened_early(session, study)
     ]  # fmt: skip
-
-
-def raters_named(session: Session, study: Study) -> dict[str, str]:
-    """What a report calls each rater, by their code."""
-    return {rater.code: rater_name(number) for number, (rater, _) in enumerate(raters_in_order(session, study))}

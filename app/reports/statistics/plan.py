@@ -10,17 +10,9 @@ Shuffle = Literal["size", "size_and_rater"]
 Correction = Literal["holm", "bh"]
 Estimand = Literal["top", "spectrum"]
 LONGEST_QUESTION = 2000
-ESTIMANDS: Mapping[Estimand, str] = {
-    "top": (
-        "The mean over an arm's neurons of the neuron's mean verdict on its strongest firings, as a difference from "
-        "the baseline, averaged over the sizes that both have."
-    ),
-    "spectrum": (
-        "The mean over an arm's neurons of the neuron's mean verdict on firings across its whole range, as a "
-        "difference from the baseline, averaged over the sizes that both have."
-    ),
-}
-"""What is estimated, in words. Snippets across the spectrum ask another question; the two are never pooled."""
+FEWEST_RESAMPLES = 100
+MOST_RESAMPLES = 1_000_000
+"""More would say nothing more, and whoever reads the report would wait: a plan cannot be amended by then."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,16 +60,20 @@ class Plan:
         """Refuse what would make every later number meaningless."""
         if not 0 < self.alpha < 1:
             raise ValueError(f"The level alpha must lie between 0 and 1; it is {self.alpha}.")
-        if self.resamples < 100:
-            raise ValueError(f"At least 100 resamples are needed; the plan asks for {self.resamples}.")
+        if not FEWEST_RESAMPLES <= self.resamples <= MOST_RESAMPLES:
+            raise ValueError(
+                f"A plan has {FEWEST_RESAMPLES} to {MOST_RESAMPLES:,} resamples; this one asks for {self.resamples}."
+            )
         if self.looks != 1:
             raise ValueError(f"A study is unblinded once, so there is one look; the plan has {self.looks}.")
         if not 0 <= self.most_false_positives <= 1:
             raise ValueError(
                 f"The share of controls called interpretable lies between 0 and 1; it is {self.most_false_positives}."
             )
-        if self.fewest_verdicts < 0 or not 0 <= self.least_seconds < float("inf"):
-            raise ValueError("The fewest verdicts of a rater and the least seconds of a verdict cannot be negative.")
+        if self.fewest_verdicts < 0:
+            raise ValueError(f"The fewest verdicts of a rater are 0 or more; the plan says {self.fewest_verdicts}.")
+        if not 0 <= self.least_seconds < float("inf"):
+            raise ValueError(f"The least seconds of a verdict are 0 or more; the plan says {self.least_seconds}.")
         if len(self.question) > LONGEST_QUESTION:
             raise ValueError(f"The question has {len(self.question)} characters; at most {LONGEST_QUESTION} are kept.")
         self._refuse_unknown_choices()

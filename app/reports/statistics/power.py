@@ -1,6 +1,6 @@
 """How many neurons and raters an effect needs: by formula, by design effect, and by simulating this very analysis."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -12,8 +12,6 @@ from app.reports.statistics.estimate import Estimate
 from app.reports.statistics.fractions import wilson
 from app.reports.statistics.simulate import Design, Truth, correlation, simulate
 from app.reports.statistics.trial import Outcome, outcome
-
-ADVICE = "More neurons bring more than more verdicts a neuron."
 
 
 @dataclass(frozen=True)
@@ -131,11 +129,3 @@ def summary(design: Design, truth: Truth, found: Sequence[Outcome], alpha: float
 
 def _excludes(bounds: tuple[float, float]) -> bool:
     return bounds[0] > 0 or bounds[1] < 0
-
-
-def power_curve(
-    designs: Sequence[Design], truth: Truth, studies: int, rng: np.random.Generator, alpha: float = 0.05
-) -> Iterator[Power]:
-    """Power of each design, one after the other, so that whoever waits can be told how far it is."""
-    for design in designs:
-        yield simulated_power(design, truth, studies, rng, alpha)

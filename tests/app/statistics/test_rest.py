@@ -210,7 +210,7 @@ def test_no_number_that_is_not_finite_gets_into_a_report(number: float) -> None:
 def test_plans_that_cannot_be_are_refused() -> None:
     with pytest.raises(ValueError, match="alpha must lie between 0 and 1"):
         Plan(baseline="gelu", alpha=1.5)
-    with pytest.raises(ValueError, match="asks for 10"):
+    with pytest.raises(ValueError, match="this one asks for 10"):
         Plan(baseline="gelu", resamples=10)
 
 
@@ -219,8 +219,10 @@ def test_plans_that_cannot_be_are_refused() -> None:
     [
         ({"looks": 2}, "there is one look; the plan has 2"),
         ({"most_false_positives": 1.5}, "lies between 0 and 1; it is 1.5"),
-        ({"least_seconds": -1.0}, "cannot be negative"),
-        ({"fewest_verdicts": -1}, "cannot be negative"),
+        ({"resamples": 1_000_001}, "this one asks for 1000001"),
+        ({"least_seconds": -1.0}, "least seconds of a verdict are 0 or more; the plan says -1.0"),
+        ({"least_seconds": float("nan")}, "the plan says nan"),
+        ({"fewest_verdicts": -1}, "fewest verdicts of a rater are 0 or more; the plan says -1"),
         ({"question": "x" * 2001}, "has 2001 characters"),
         ({"estimand": "median"}, "estimand must be one of top, spectrum; it is 'median'"),
         ({"cannot_decide": "maybe"}, "cannot_decide must be one of no, yes, left_out; it is 'maybe'"),
@@ -262,3 +264,12 @@ def test_items_opened_early_and_shading_by_rank_are_rows_where_there_are_any() -
     assert found["items that were opened early counted"] == len(table)
     assert found["only neurons shaded by rank"] == (ranked & ~opened).sum()
     assert found["only neurons shaded by level"] == (~ranked & ~opened).sum()
+
+
+def test_a_plan_that_counts_items_opened_early_is_tried_without_them() -> None:
+    table = study(raters=3)
+    opened = table["neuron"] == table["neuron"].iloc[0]
+    plan = replace(PLAN, opened_early_counts=True)
+    found = {row.rule: row.verdicts for row in analyse(table.assign(opened_early=opened), plan, seed=1).sensitivity}
+    assert found["as planned"] == len(table)
+    assert found["items that were opened early left out"] == len(table) - opened.sum()
