@@ -7,8 +7,8 @@ import os
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sqlalchemy import URL, create_engine, inspect, make_url
@@ -19,6 +19,16 @@ KINDS = {b"SQLite format 3\x00": "sqlite", b"PGDMP": "postgresql"}
 NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 
 
+@contextmanager
+def _in_a_sentence() -> Iterator[None]:
+    """What the disk refuses."""
+    try:
+        yield
+    except OSError as error:
+        raise Invalid(f"{error.filename} cannot be used: {error.strerror}. Name another file.") from None
+
+
+@_in_a_sentence()
 def backup(database_url: str, file: Path) -> None:
     """Write the database to `file`, which must not exist. It appears whole or not at all."""
     url = make_url(database_url)
@@ -34,6 +44,7 @@ def backup(database_url: str, file: Path) -> None:
     half.rename(file)
 
 
+@_in_a_sentence()
 def restore(database_url: str, file: Path) -> None:
     """Put a backup back into a database that is empty or not there."""
     url = make_url(database_url)
@@ -71,15 +82,23 @@ def _copy_sqlite(source: Path, target: Path) -> None:
     """SQLite's own online copy: a writer may go on meanwhile, and the copy is one moment of the database."""
     if not source.is_file():
         raise NotFound(f"There is no database {source}.")
+    try:
+        fault = _copied(source, target)
+    except sqlite3.Error as error:
+        fault = str(error)
+    if fault != "ok":
+        target.unlink(missing_ok=True)
+        raise Invalid(f"{source} could not be copied whole to {target}, so nothing was kept: {fault}.")
+
+
+def _copied(source: Path, target: Path) -> str:
+    """The first fault of the copy, or “ok”."""
     with (
         closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as from_,
         closing(sqlite3.connect(target)) as to,
     ):
         from_.backup(to)
-        faults = [row[0] for row in to.execute("pragma integrity_check")]
-    if faults != ["ok"]:
-        target.unlink()
-        raise Invalid(f"The copy of {source} is damaged, so it was removed: {faults[0]}.")
+        return str(to.execute("pragma integrity_check").fetchone()[0])
 
 
 def _holds_tables(url: URL) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import get_args
 
 from pydantic import ValidationError
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError, OperationalError
 
 from app import acts_commands, administrator_commands, commands, design_commands, machine_commands
 from app.design_commands import NUMBERS, POWER
@@ -40,7 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValidationError as error:  # of the settings, the only ones read here
         first = error.errors()[0]
         sys.stderr.write(f"GLANCE_{str(first['loc'][0]).upper()} was not understood: {first['msg']}.\n")
-    except OperationalError as error:
+    except DatabaseError as error:
+        if type(error) not in (OperationalError, DatabaseError):
+            raise  # not the database itself, but what we asked of it
         sys.stderr.write(f"The database cannot be used: {str(error.orig).strip()}\n")
     return 2
 

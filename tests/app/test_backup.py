@@ -1,4 +1,5 @@
 import os
+import sqlite3
 import threading
 from importlib.util import find_spec
 from pathlib import Path
@@ -6,8 +7,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, func, select
 
-from app import clock
+from app import clock, commands
 from app.backup import backup, restore
+from app.cli import main
 from app.db import open_engine, transaction
 from app.errors import Conflict, Invalid, NotFound
 from app.log import first_broken_line
@@ -100,3 +102,31 @@ def test_what_is_no_backup_is_refused_by_name(own_engine: Engine, empty_url: str
     foreign.write_bytes(b"PGDMP" if own_engine.dialect.name == "sqlite" else b"SQLite format 3\x00")
     with pytest.raises(Invalid, match="is a backup of"):
         restore(empty_url, foreign)
+
+
+def test_a_backup_cut_short_leaves_nothing_behind(tmp_path: Path) -> None:
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    with sqlite3.connect(whole) as database:
+        database.executescript("create table rating (id integer, text); create index by_text on rating (text);")
+    database.close()
+    cut.write_bytes(whole.read_bytes()[:4096])
+    with pytest.raises(Invalid, match=r"cut could not be copied whole to .*restored\.db, so nothing was kept: "):
+        restore(f"sqlite:///{tmp_path / 'restored.db'}", cut)
+    assert not (tmp_path / "restored.db").exists()
+
+
+def test_a_file_in_the_way_of_a_folder_is_a_sentence(own_engine: Engine, own_database_url: str, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file", encoding="utf-8")
+    with pytest.raises(Invalid, match=r"taken cannot be used: .*\. Name another file\."):
+        backup(own_database_url, tmp_path / "taken" / "glance.backup")
+
+
+def test_a_file_that_is_no_database_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("not a database, and longer than the first bytes that tell one from other files" * 9, "utf-8")
+    settings = Settings(database_url=f"sqlite:///{text}", key_file=tmp_path / "key", _env_file=None)
+    monkeypatch.setattr(commands, "get_settings", lambda: settings)
+    assert main(["study", "list"]) == 2
+    assert capsys.readouterr().err == "The database cannot be used: file is not a database\n"
