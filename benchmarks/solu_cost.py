@@ -14,7 +14,7 @@ from model_runner.loss import BatchLoss
 from model_runner.memory import keep_freed_memory
 from model_runner.model import new_model
 from model_runner.optimizer import new_optimizer, set_rate
-from model_runner.train import update
+from model_runner.step import update
 
 NAME = "solu-cost"
 ARMS: tuple[MLPName, MLPName] = ("gelu", "solu_ln")

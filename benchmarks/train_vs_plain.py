@@ -21,7 +21,8 @@ from model_runner.config import find_config, read_config
 from model_runner.memory import keep_freed_memory
 from model_runner.metrics import append_metrics
 from model_runner.ranks import ALONE
-from model_runner.train import Training, begin, one_step
+from model_runner.step import one_step
+from model_runner.training import Training, begin
 
 NAME, TARGET = "train-vs-plain", 0.97
 ROUNDS = 60

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 
-from model_runner import train as training
+from model_runner import step as step_of_training
 from model_runner.batches import pack, read_windows, windows_of_step
 from model_runner.checkpoint import load_checkpoint
 from model_runner.config import MLPName
@@ -25,7 +25,8 @@ from model_runner.loss import BatchLoss
 from model_runner.metrics import read_metrics
 from model_runner.model import Transformer, new_model
 from model_runner.optimizer import is_matrix, new_optimizer, rate_share
-from model_runner.train import refuse_divergence, train, update
+from model_runner.step import refuse_divergence, update
+from model_runner.train import train
 from tests.model_runner.models import (
     MLPS,
     random_tokens,
@@ -80,8 +81,8 @@ def test_every_arm_reads_the_same_batches(corpus: Corpus, tmp_path: Path, monkey
         read.append(tokens.numpy().tobytes())
         return original(loss, model, optimizer, tokens, *rest)  # type: ignore[arg-type]
 
-    original = training.update
-    monkeypatch.setattr(training, "update", spy)
+    original = step_of_training.update
+    monkeypatch.setattr(step_of_training, "update", spy)
     for mlp in MLPS:
         train(small_config(mlp), small_training(), corpus, tmp_path / mlp)
     arms = [read[n : n + 8] for n in range(0, 32, 8)]
@@ -337,9 +338,9 @@ def test_diverging_keeps_the_last_state(corpus: Corpus, tmp_path: Path, monkeypa
                 model.embed.weight[:] = math.nan
         return original(loss, model, *rest)  # type: ignore[arg-type]
 
-    original = training.update
+    original = step_of_training.update
     with monkeypatch.context() as patch:
-        patch.setattr(training, "update", poisoned)
+        patch.setattr(step_of_training, "update", poisoned)
         with pytest.raises(RunnerError, match="diverged"):
             train(small_config(), small_training(), corpus, tmp_path)
     assert train(small_config(), small_training(), corpus, tmp_path).train.step == 8
