@@ -9,6 +9,7 @@ and the unit's greatest activation is known: see `banded`.
 
 # Shape suffixes: B contexts of a block, T tokens of a context, U units, O octaves, E candidates, P units with any.
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -45,23 +46,38 @@ def no_bands(units: int, kept: int, window: int, sides: int) -> Bands:
 @torch.inference_mode()
 def sample(bands: Bands, seen: Seen, after: AfterOf | None) -> None:
     """Take what enters the samples from a block."""
-    for row in seen.rows_R.tolist():
+    # Sorting between two contexts would raise it; what enters in vain does not get in later.
+    floor_UO = _floor(bands)
+    for place, row in enumerate(seen.rows_R.tolist()):
         context = (int(seen.block.document_B[row]) << CONTEXT_BITS) + int(seen.block.start_B[row])
         number = float(_hashed(np.array([context]))[0])
-        octaves_TU = octaves(seen.ranked(row)).numpy(force=True)
-        units_E, octaves_E = _entering(bands, octaves_TU, number)
-        if len(units_E):
-            units_P, place_E = np.unique(units_E, return_inverse=True)
-            _make_room(bands, len(units_E), len(units_P))
-            found = reserve(bands.waiting, len(units_E))
-            found.unit_E[:], found.value_E[:] = units_E * OCTAVES + octaves_E, number
-            found.document_E[:], found.cluster_E[:], found.start_E[:] = context, context, seen.block.start_B[row]
-            tokens_E = _random_tokens(octaves_TU[:, units_P], context)[octaves_E, place_E]
-            found.peak_E[:] = np.flatnonzero(seen.block.rankable_BT[row])[tokens_E]
-            places_P = take_places(bands.waiting, len(units_P))
-            found.window_E[:] = places_P[place_E]
-            rows_P = np.full(len(units_P), row)
-            copy_windows(bands.lists.windows_PSW, places_P, seen.acts_BTF, after, rows_P, units_P)
+        entering = _entering(_open(floor_UO, number), seen.ranked(row), seen.greatest_RF[place], context)
+        if len(entering.units_E):
+            _add(bands, entering, number, context, seen, row, after)
+
+
+class Entering(NamedTuple):
+    """What enters the samples from one context: a token for each of some octaves of some units."""
+
+    units_E: NDArray[np.int64]
+    octaves_E: NDArray[np.int64]
+    tokens_E: NDArray[np.int64]
+    """Among the rankable ones."""
+
+
+def _add(
+    bands: Bands, entering: Entering, number: float, context: int, seen: Seen, row: int, after: AfterOf | None
+) -> None:
+    """Let it wait. A unit's window is copied once for all its octaves."""
+    units_P, place_E = np.unique(entering.units_E, return_inverse=True)
+    _make_room(bands, len(place_E), len(units_P))
+    places_P = take_places(bands.waiting, len(units_P))
+    found = reserve(bands.waiting, len(place_E))
+    found.unit_E[:], found.value_E[:] = entering.units_E * OCTAVES + entering.octaves_E, number
+    found.document_E[:], found.cluster_E[:], found.start_E[:] = context, context, seen.block.start_B[row]
+    found.peak_E[:] = np.flatnonzero(seen.block.rankable_BT[row])[entering.tokens_E]
+    found.window_E[:] = places_P[place_E]
+    copy_windows(bands.lists.windows_PSW, places_P, seen.acts_BTF, after, np.full(len(units_P), row), units_P)
 
 
 def _make_room(bands: Bands, candidates: int, windows: int) -> None:
@@ -84,17 +100,43 @@ def octaves(acts_TU: Tensor) -> Tensor:
     return (acts_TU.contiguous().view(torch.int32) >> 23).sub_(first).clamp_(0, OCTAVES - 1)
 
 
-def _entering(
-    bands: Bands, octaves_TU: NDArray[np.int32], number: float
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Units and octaves whose samples a context of this number enters, since a token of it is there."""
-    seen_U = np.bitwise_or.reduce(np.left_shift(np.int32(1), octaves_TU), axis=0)
-    open_UO = (bands.lists.value_FK[:, -1] < number).reshape(-1, OCTAVES)
-    open_U = open_UO @ (np.int32(1) << np.arange(OCTAVES, dtype=np.int32))
-    hit_U = seen_U & open_U
-    units = np.flatnonzero(hit_U)
-    places, octaves_E = np.nonzero(hit_U[units, None] >> np.arange(OCTAVES) & 1)
-    return units[places], octaves_E
+def _floor(bands: Bands) -> NDArray[np.float32]:
+    """The number in the last place of each octave of each unit, and infinity where 32 bits have no octave."""
+    floor_UO = np.full((len(bands.lists.value_FK) // OCTAVES, 32), np.inf, np.float32)
+    floor_UO[:, :OCTAVES] = bands.lists.value_FK[:, -1].reshape(-1, OCTAVES)
+    return floor_UO
+
+
+def _open(floor_UO: NDArray[np.float32], number: float) -> NDArray[np.int32]:
+    """The octaves of each unit, as bits, whose last place a context of this number would take."""
+    return np.packbits(floor_UO < number, axis=1, bitorder="little").view("<i4")[:, 0]
+
+
+def _entering(open_U: NDArray[np.int32], acts_TU: Tensor, greatest_U: NDArray[np.float32], context: int) -> Entering:
+    """The samples that a context enters, since a token of it is in an octave that is open.
+
+    Only units that may enter one are looked at token by token: all in the first contexts, few later.
+    """
+    units_P = np.flatnonzero(open_U & _possible(acts_TU, greatest_U))
+    octaves_TP = octaves(acts_TU.index_select(1, torch.from_numpy(units_P).to(acts_TU.device))).numpy(force=True)
+    seen_P = np.bitwise_or.reduce(np.left_shift(np.int32(1), octaves_TP), axis=0)
+    places_E, octaves_E = np.nonzero((seen_P & open_U[units_P])[:, None] >> np.arange(OCTAVES) & 1)
+    tokens_E = _random_tokens(octaves_TP, context)[octaves_E, places_E]
+    return Entering(units_P[places_E], octaves_E, tokens_E)
+
+
+def _possible(acts_TU: Tensor, greatest_U: NDArray[np.float32]) -> NDArray[np.int64]:
+    """The octaves, as bits, from that of the least positive value to that of the greatest, and the lowest octave."""
+    least_U, greatest = octaves(_least_positive(acts_TU)).numpy(), octaves(torch.from_numpy(greatest_U)).numpy()
+    return (np.int64(2) << greatest) - (np.int64(1) << least_U) | 1
+
+
+def _least_positive(acts_TU: Tensor) -> Tensor:
+    """Of each unit; any negative value where there is none."""
+    if acts_TU.device.type != "cpu":
+        return torch.where(acts_TU > 0, acts_TU, torch.inf).amin(dim=0).cpu()
+    # The bits of a negative float, as an unsigned number, lie above those of all positive ones.
+    return torch.from_numpy(acts_TU.numpy().view(np.uint32).min(axis=0).view(np.float32))
 
 
 def _hashed(numbers: NDArray[np.int64]) -> NDArray[np.float32]:
