@@ -22,6 +22,7 @@ from app.models import Administrator, AuditEvent, Event, Study, StudyState
 from app.models.base import new_code
 from app.reports import exports
 from app.settings import Settings
+from tests.app.served import free_port
 from tests.studies import PASSWORD, two_runs
 
 SMALL = ("--neurons", "4", "--raters", "2", "--overlap", "1")
@@ -107,6 +108,19 @@ def test_a_database_of_another_time_is_refused_with_what_to_do(
     monkeypatch.setattr(commands, "get_settings", lambda: settings)
     assert glance(monkeypatch, "serve") == 2
     assert "Run: glance migrate" in capsys.readouterr().err
+
+
+def test_where_the_database_and_the_key_lie_is_said_at_the_start(
+    at_home: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Either may lie on a disk that goes away with a container."""
+    served: list[str] = []
+    monkeypatch.setattr("uvicorn.run", lambda app, **_: served.append(app))
+    assert glance(monkeypatch, "migrate") == 0
+    capsys.readouterr()
+    assert glance(monkeypatch, "serve", "--port", str(free_port())) == 0
+    assert f"Database {at_home.database_url}, key file {at_home.key_file.resolve()}." in capsys.readouterr().out
+    assert served == ["app.main:app"]
 
 
 def test_settings_and_databases_that_cannot_be_are_said(

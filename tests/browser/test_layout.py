@@ -48,6 +48,35 @@ def test_every_peak_is_visible_and_nothing_overflows(site: Site, page: Page) -> 
         page.wait_for_function("key => document.querySelector('#verdict').elements.key.value !== key", arg=key)
 
 
+DIRECTIONS = """() => [...document.querySelectorAll('.snips p')].map(p => ({
+  text: p.textContent.trim(),
+  direction: getComputedStyle(p).direction,
+  shaded: [...new Set([...p.querySelectorAll('i, mark')].map(token => getComputedStyle(token).unicodeBidi))],
+}))"""
+RIGHT_TO_LEFT = re.compile("[\\u0590-\\u06ff]")
+LETTER = re.compile("[A-Za-z\\u0590-\\u06ff]")
+
+
+def test_a_line_runs_in_the_direction_of_its_text_and_no_token_turns_its_neighbours(site: Site, page: Page) -> None:
+    """By the first letter of each; a token of another script stays where it is in the line."""
+    join(page, site.link())
+    met: set[str] = set()
+    while page.locator("#rate").get_attribute("data-state") == "item":
+        for one in page.evaluate(DIRECTIONS):
+            first = LETTER.search(one["text"])
+            if first is None:
+                continue
+            met.add(one["direction"])
+            assert one["direction"] == ("rtl" if RIGHT_TO_LEFT.match(first[0]) else "ltr"), one["text"]
+            assert set(one["shaded"]) == {"isolate"}
+        if met == {"ltr", "rtl"}:
+            return
+        key = page.locator("#verdict [name=key]").input_value()
+        page.keyboard.press("n")
+        page.wait_for_function("key => document.querySelector('#verdict')?.elements.key.value !== key", arg=key)
+    pytest.fail(f"of both directions only {met} was met")
+
+
 def serious(page: Page) -> list[str]:
     found = Axe().run(page).response["violations"]
     return [

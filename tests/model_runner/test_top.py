@@ -47,6 +47,20 @@ def test_streaming_equals_sorting(
         assert entries(gathered.lists, unit) == brute_force(documents, unit, kept)
 
 
+def test_neighbours_in_float32_are_told_apart_and_large_ones_stay_numbers() -> None:
+    """bfloat16 has one number for the three in the middle, and float16 none for 70,000."""
+    one = np.float32(1.0)
+    above, below = np.nextafter(one, np.float32(2.0)), np.nextafter(one, np.float32(0.0))
+    values = [below, np.float32(70_000.0), one, np.float32(0.5), above]
+    documents = [
+        MadeDocument(number, np.full((1, UNITS), value, np.float32), np.array([number]), np.zeros(1, np.bool_))
+        for number, value in enumerate(values)
+    ]
+    found = entries(stream(documents, 4, 2, len(values), False).lists, 0)
+    assert [entry.document for entry in found] == [1, 4, 2, 0, 3]
+    assert [np.float32(entry.value) for entry in found] == [values[entry.document] for entry in found]
+
+
 @given(documents=corpora(), window=st.integers(2, 9), kept=st.integers(1, 6), seed=st.integers(0, 99))
 def test_any_order_and_any_division_of_the_documents_gives_the_same(
     documents: list[MadeDocument], window: int, kept: int, seed: int
