@@ -1,6 +1,7 @@
 """Transactions of routes that run on the event loop: stored, and on the disk, before anybody is told so."""
 
 import asyncio
+from asyncio import AbstractEventLoop, Future
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, TypeVar
@@ -81,20 +82,41 @@ class Disk:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="disk")
-        self._turn = asyncio.Lock()
-        self._next: asyncio.Task[None] | None = None
-        """The wait that has not begun yet."""
+        self._waiting: list[Future[None]] = []
+        """For a wait that has not begun: the one that is under way may have begun before they committed."""
+        self._busy = False
 
-    async def written(self) -> None:
-        """Return when all that is committed by now would survive a power cut."""
-        if self._next is None:
-            self._next = asyncio.create_task(self._wait())
-        await asyncio.shield(self._next)  # whoever goes away does not end it for the others
+    def written(self) -> Future[None]:
+        """Done when all that is committed by now would survive a power cut."""
+        mine = asyncio.get_running_loop().create_future()
+        self._waiting.append(mine)
+        if not self._busy:
+            self._begin()
+        return mine
 
-    async def _wait(self) -> None:
-        async with self._turn:  # the wait that is under way may have begun before our commit
-            self._next = None
-            await asyncio.get_running_loop().run_in_executor(self._thread, make_durable, self._engine)
+    def _begin(self) -> None:
+        waiting, self._waiting, self._busy = self._waiting, [], True
+        self._thread.submit(self._wait, asyncio.get_running_loop(), waiting)
+
+    def _wait(self, loop: AbstractEventLoop, waiting: list[Future[None]]) -> None:
+        failure = None
+        try:
+            make_durable(self._engine)
+        except OSError as error:
+            failure = error
+        loop.call_soon_threadsafe(self._tell, waiting, failure)
+
+    def _tell(self, waiting: list[Future[None]], failure: OSError | None) -> None:
+        self._busy = False
+        if self._waiting:
+            self._begin()
+        for one in waiting:
+            if one.cancelled():
+                continue
+            if failure is None:
+                one.set_result(None)
+            else:
+                one.set_exception(failure)
 
     def close(self) -> None:
         self._thread.shutdown()

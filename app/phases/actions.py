@@ -22,7 +22,7 @@ from app.rating.assignment import page_state
 from app.rating.locked import lock_loaded, require_open
 from app.rating.phases import next_phase
 from app.rating.presence import begin, seen
-from app.rating.queries import design_of, standing_of
+from app.rating.queries import design_of, newest_sitting, standing_of
 from app.rating.versions import checked_text, record
 from app.settings import Settings
 
@@ -62,7 +62,7 @@ def read_lesson(session: Session, settings: Settings, rater: Rater, number: int)
     answer = steps[number - 1].answer
     if not isinstance(answer, PracticeAnswer):
         raise Conflict(OLD_PAGE)
-    seen(session, settings, rater, at)
+    seen(session, settings, rater, at, newest_sitting(session, rater))
     rater.stepped_at = at
     answer.read_at = answer.read_at or at
     if current(steps) is None:
@@ -108,7 +108,7 @@ def stop_checking(session: Session, settings: Settings, rater: Rater) -> None:
     at, state = clock.now(), lock_loaded(session, rater)
     if rater.phase is RaterPhase.CHECK:
         require_open(state)
-        seen(session, settings, rater, at)
+        seen(session, settings, rater, at, newest_sitting(session, rater))
         _go_on(session, rater, at)
 
 
@@ -155,7 +155,7 @@ def _keep(
     answer: PracticeAnswer | CheckAnswer | Guess,
     at: datetime,
 ) -> None:
-    seen(session, settings, rater, at)
+    seen(session, settings, rater, at, newest_sitting(session, rater))
     answer.rater_id, answer.item_id, answer.seconds = rater.id, item_id, seconds_since_step(rater, at)
     rater.stepped_at = at
     session.add(answer)

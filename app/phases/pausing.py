@@ -6,6 +6,7 @@ from app import clock
 from app.models import Rater, RaterPhase, StudyState
 from app.rating.locked import lock_loaded
 from app.rating.presence import begin, end, seen
+from app.rating.queries import newest_sitting
 from app.settings import Settings
 
 PAUSABLE = (RaterPhase.PRACTICE, RaterPhase.CHECK, RaterPhase.GUESSES)
@@ -16,7 +17,7 @@ def pause(session: Session, settings: Settings, rater: Rater) -> None:
     at, state = clock.now(), lock_loaded(session, rater)
     if state is not StudyState.OPEN or rater.phase not in PAUSABLE:
         return  # the page says so
-    sitting = seen(session, settings, rater, at)
+    sitting = seen(session, settings, rater, at, newest_sitting(session, rater))
     if sitting is not None:
         end(session, sitting, at, paused=True)
 

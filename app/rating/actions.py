@@ -56,7 +56,7 @@ def submit(
 ) -> Version:
     """Store a verdict and take the next item in hand. The same form sent again changes nothing."""
     at = clock.now()
-    assignment = own_assignment(session, rater, assignment_code)
+    assignment, newest = own_assignment(session, rater, assignment_code)
     text = checked_text(hypothesis)
     versions = versions_of(session, assignment.id, idempotency_key)
     repeated = with_key(versions, idempotency_key)
@@ -65,7 +65,7 @@ def submit(
     require_rating(rater)
     in_time = _in_time(assignment, at)
     late, surplus = (False, False) if in_time else _late_and_surplus(session, rater, assignment, at)
-    sitting = seen(session, settings, rater, at)
+    sitting = seen(session, settings, rater, at, newest)
     change(session, assignment.id, state=AssignmentState.SURPLUS if surplus else AssignmentState.RATED, draft="")
     if sitting is not None:
         offer_break(session, sitting)
@@ -83,7 +83,7 @@ def submit(
 def undo(session: Session, settings: Settings, rater: LockedRater, assignment_code: str, idempotency_key: str) -> None:
     """Take back the last verdict: its item comes back in hand, with its place, and what was written."""
     at = clock.now()
-    assignment = own_assignment(session, rater, assignment_code)
+    assignment, newest = own_assignment(session, rater, assignment_code)
     versions = versions_of(session, assignment.id, idempotency_key)
     if with_key(versions, idempotency_key):
         return
@@ -91,7 +91,7 @@ def undo(session: Session, settings: Settings, rater: LockedRater, assignment_co
     last = last_verdict(session, rater)
     if last is None or last.code != assignment_code:
         raise Conflict("Only your last verdict can be taken back. Earlier ones can be changed in the list of yours.")
-    sitting = seen(session, settings, rater, at)
+    sitting = seen(session, settings, rater, at, newest)
     filled_a_place = assignment.state is AssignmentState.RATED
     leased_until = at + settings.lease if filled_a_place else at
     change(
@@ -120,7 +120,7 @@ def edit(
 ) -> Version:
     """Change a verdict given earlier; `version` is the one the rater was looking at. Both are kept."""
     at = clock.now()
-    assignment = own_assignment(session, rater, assignment_code)
+    assignment, newest = own_assignment(session, rater, assignment_code)
     text = checked_text(hypothesis)
     versions = versions_of(session, assignment.id, idempotency_key)
     repeated = with_key(versions, idempotency_key)
@@ -129,14 +129,14 @@ def edit(
     require_rating(rater)
     if assignment.state not in GIVEN_STATES or versions[-1].version != version:
         raise Conflict("This verdict was changed meanwhile, perhaps in another tab. Look at it again before you edit.")
-    newest = versions[-1]
-    if (newest.verdict, newest.hypothesis) == (verdict, text):
-        return newest
-    sitting = seen(session, settings, rater, at)
+    standing = versions[-1]
+    if (standing.verdict, standing.hypothesis) == (verdict, text):
+        return standing
+    sitting = seen(session, settings, rater, at, newest)
     edited = Version(
         assignment_id=assignment.id, version=version + 1, action=RatingAction.EDITED, verdict=verdict,
         hypothesis=text, idempotency_key=idempotency_key, sitting_id=sitting.id if sitting else None, at=at,
-        seconds=seconds_between(assignment.shown_at, at), late=newest.late, surplus=newest.surplus,
+        seconds=seconds_between(assignment.shown_at, at), late=standing.late, surplus=standing.surplus,
     )  # fmt: skip
     return add_version(session, rater, assignment.code, edited)
 
@@ -144,13 +144,13 @@ def edit(
 def save_draft(session: Session, settings: Settings, rater: LockedRater, assignment_code: str, hypothesis: str) -> None:
     """Keep what is being written. Writing is a sign of life, so the lease runs on."""
     at = clock.now()
-    assignment = own_assignment(session, rater, assignment_code)
+    assignment, newest = own_assignment(session, rater, assignment_code)
     text = checked_text(hypothesis)
     require_rating(rater)
     if assignment.state in GIVEN_STATES:
         raise Conflict(OLD_PAGE)
     keep_draft(session, settings, assignment, text, at)
-    seen(session, settings, rater, at)
+    seen(session, settings, rater, at, newest)
 
 
 def keep_draft(session: Session, settings: Settings, assignment: Own, text: str, at: datetime) -> None:
@@ -161,14 +161,14 @@ def keep_draft(session: Session, settings: Settings, assignment: Own, text: str,
 def skip(session: Session, settings: Settings, rater: LockedRater, assignment_code: str) -> None:
     """The item could not be shown: its place goes back, and this rater is not offered it again."""
     at = clock.now()
-    assignment = own_assignment(session, rater, assignment_code)
+    assignment, newest = own_assignment(session, rater, assignment_code)
     if assignment.state is AssignmentState.SKIPPED:
         return
     require_rating(rater)
     if assignment.state in GIVEN_STATES:
         raise Conflict(OLD_PAGE)
     change(session, assignment.id, state=AssignmentState.SKIPPED)
-    sitting = seen(session, settings, rater, at)
+    sitting = seen(session, settings, rater, at, newest)
     if sitting is not None:
         _take_next(session, settings, rater, sitting, at, restart_clock=True)
     record(session, rater, "item skipped", assignment=assignment.code)
@@ -184,11 +184,12 @@ def go_on(session: Session, settings: Settings, rater: LockedRater) -> None:
     _take_next(session, settings, rater, begin(session, settings, rater, at), at, restart_clock=True)
 
 
-def own_assignment(session: Session, rater: SomeRater, code: str) -> Own:
-    assignment = own(session, rater, code)
-    if assignment is None:
+def own_assignment(session: Session, rater: SomeRater, code: str) -> tuple[Own, NewestSitting | None]:
+    """With the rater's newest sitting."""
+    found = own(session, rater, code)
+    if found is None:
         raise NotFound()
-    return assignment
+    return found
 
 
 def _same(stored: Version, assignment: Own, verdict: Verdict, hypothesis: str) -> Version:

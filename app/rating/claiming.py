@@ -7,11 +7,12 @@ from sqlalchemy import Select, and_, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from app.compiled import Compiled
-from app.models import Assignment, AssignmentState, Item, Placement, Rater, Study
+from app.models import Assignment, AssignmentState, Item, Placement, Rater, Sitting, Study
 from app.models.base import new_code
 from app.rating.assignment import lease_is_over, wants_more
 from app.rating.locked import LockedRater, SomeRater, change_rater
 from app.rating.queries import day_is_full
+from app.rating.sittings import NewestSitting
 from app.rating.statements import (
     DONE,
     FREE,
@@ -19,7 +20,9 @@ from app.rating.statements import (
     FREE_OF_SEAT_ONWARD,
     FREE_ONWARD,
     RATER,
+    SITTING,
     filled_or_held,
+    newest_sitting_id,
     places_used,
 )
 from app.rating.terms import Terms
@@ -50,7 +53,12 @@ class Free(NamedTuple):
 
 
 OWN = tuple(getattr(Assignment, name) for name in Own._fields)
-OF_CODE = Compiled(select(*OWN).where(Assignment.rater_id == RATER, Assignment.code == bindparam("code")))
+OF_CODE = Compiled(
+    select(*OWN, *SITTING)
+    .select_from(Assignment)
+    .outerjoin(Sitting, Sitting.id == newest_sitting_id())
+    .where(Assignment.rater_id == RATER, Assignment.code == bindparam("code"))
+)
 AT_WORK = Compiled(
     select(Study.terms, DONE.scalar_subquery(), *OWN)
     .select_from(Rater)
@@ -102,10 +110,13 @@ ANY = (_look(FREE_ONWARD), _look(FREE), _look(FREE, waits=True))
 ANY_OF_SEAT = Compiled(FREE_OF_SEAT)
 
 
-def own(session: Session, rater: SomeRater, code: str) -> Own | None:
-    """The rater's assignment of this code."""
+def own(session: Session, rater: SomeRater, code: str) -> tuple[Own, NewestSitting | None] | None:
+    """The rater's assignment of this code, and their newest sitting: what every step asks for."""
     row = OF_CODE.row(session, rater=rater.id, code=code)
-    return Own(*row) if row else None
+    if row is None:
+        return None
+    assignment, sitting = Own(*row[: len(OWN)]), row[len(OWN) :]
+    return assignment, NewestSitting(*sitting) if sitting[0] else None
 
 
 def change(session: Session, assignment_id: int, **values: AssignmentState | datetime | str) -> None:

@@ -7,7 +7,6 @@ from app.models import StudyState
 from app.rating.actions import keep_draft, own_assignment
 from app.rating.locked import LockedRater
 from app.rating.presence import end, seen
-from app.rating.queries import newest_sitting
 from app.rating.sittings import is_over
 from app.rating.statements import GIVEN_STATES
 from app.rating.versions import checked_text
@@ -17,15 +16,14 @@ from app.settings import Settings
 def pause(session: Session, settings: Settings, rater: LockedRater, assignment_code: str, hypothesis: str) -> None:
     """The neuron stays in hand, as long as any other; what is being written is kept. Twice changes nothing."""
     at = clock.now()
-    assignment = own_assignment(session, rater, assignment_code)
+    assignment, newest = own_assignment(session, rater, assignment_code)
     text = checked_text(hypothesis)
-    newest = newest_sitting(session, rater)
     if rater.study_state is not StudyState.OPEN or newest is None:
         return  # the page says so
     if is_over(newest.last_seen_at, newest.ended_at, at, settings.idle):
         return
     if assignment.state not in GIVEN_STATES:
         keep_draft(session, settings, assignment, text, at)
-    sitting = seen(session, settings, rater, at)
+    sitting = seen(session, settings, rater, at, newest)
     if sitting is not None:
         end(session, sitting, at, paused=True)

@@ -17,12 +17,13 @@ CHANGE = Compiled(update(Sitting).where(Sitting.id == bindparam("sitting")))
 OPEN = Compiled(insert(Sitting).returning(Sitting.id))
 
 
-def seen(session: Session, settings: Settings, rater: SomeRater, at: datetime) -> NewestSitting | None:
+def seen(
+    session: Session, settings: Settings, rater: SomeRater, at: datetime, newest: NewestSitting | None
+) -> NewestSitting | None:
     """The sitting that this sign of life belongs to; None where it was ended or paused and only Begin opens one."""
-    sitting = newest_sitting(session, rater)
-    if sitting is not None and (sitting.ended_by is not None or sitting.paused):
+    if newest is not None and (newest.ended_by is not None or newest.paused):
         return None
-    return _prolonged_or_new(session, settings, rater, sitting, at)
+    return _prolonged_or_new(session, settings, rater, newest, at)
 
 
 def begin(session: Session, settings: Settings, rater: SomeRater, at: datetime) -> NewestSitting:

@@ -48,6 +48,14 @@ class GivenVerdict:
     edited: bool
 
 
+class Today(NamedTuple):
+    """A rater's day so far."""
+
+    done: int
+    """Verdicts given since midnight on the rater's clock and not taken back."""
+    goal: int | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class RatingPage:
     """Everything the rating page shows."""
@@ -76,6 +84,7 @@ class RatingPage:
     """A break is offered, after so much work without one; None where none is, or the rater has gone on."""
     clock: tuple[int, int]
     """Seconds after which the soft clock turns, and after which it is full."""
+    today: Today
 
 
 class StudyRecord(NamedTuple):
@@ -109,13 +118,13 @@ class Last(NamedTuple):
     action: RatingAction
 
 
-def rating_page(session: Session, settings: Settings, rater: SomeRater) -> RatingPage:
-    """What this rater sees at /rate. Only reads."""
+def rating_page(session: Session, settings: Settings, rater: SomeRater, minutes_east: int = 0) -> RatingPage:
+    """What this rater sees at /rate, whose clock is so far ahead of UTC. Only reads."""
     at = clock.now()
-    row = PAGE.one(session, rater=rater.id)
-    study_state, design, done, in_hand = row[:4]
-    hand, last = Hand(*row[4:8]), Last(*row[8:15])
-    sitting = NewestSitting(*row[15:]) if row[15] else None
+    row = PAGE.one(session, rater=rater.id, since=day_start(at, minutes_east))
+    study_state, design, done, in_hand, terms, today = row[:6]
+    hand, last = Hand(*row[6:10]), Last(*row[10:17])
+    sitting = NewestSitting(*row[17:]) if row[17] else None
     standing = _standing(
         session, settings, rater, at,
         study_state=study_state, sitting=sitting, holds=hand.code is not None, done=done,
@@ -138,6 +147,7 @@ def rating_page(session: Session, settings: Settings, rater: SomeRater) -> Ratin
         paused=sitting is not None and sitting.paused,
         break_after_minutes=_break_after_minutes(sitting) if shown.code else None,
         clock=clock_of(design) if shown.code else USUAL_CLOCK,
+        today=Today(today, Terms.of(terms).day_goal),
     )
 
 

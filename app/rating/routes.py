@@ -17,7 +17,6 @@ from app.params import AppSettings, Code, FormText, NoNul
 from app.rating import actions, pausing, queries
 from app.rating.beside import beside
 from app.rating.completion import completion_of
-from app.rating.daily import today_of
 from app.rating.day import minutes_east_of, next_day, there, zone_name
 from app.rating.locked import LockedRater, SomeRater, lock_rater_of
 from app.rating.phases import PLACES, next_phase
@@ -55,7 +54,7 @@ class VerdictForm(BaseModel):
 
 @router.post("/rate/verdict", openapi_extra=described(VerdictForm))
 async def give(request: Request) -> Response:
-    """First of all routes, which are tried in turn, and without dependencies: it is asked for most."""
+    """Without dependencies, so that there can be a shortcut to it: it is asked for most."""
     settings: Settings = request.app.state.settings
     form = await read_form(request, VerdictForm)
 
@@ -259,13 +258,12 @@ def _read(
     wide: bool = False,
     notice: str | None = None,
 ) -> Page:
-    page = queries.rating_page(session, settings, rater)
+    east = minutes_east_of(request.cookies.get("glance_east"))
+    page = queries.rating_page(session, settings, rater, east)
     fragment = page.fragment
     if wide and page.code:
         fragment = queries.wide_fragment(session, rater, page.code) or fragment
     keeps = page.state in ("begin", "enough", "finished", "closed")  # between neurons, with room for the record
-    east = minutes_east_of(request.cookies.get("glance_east"))
-    at_work = page.state in ("item", "begin", "enough")
     return dict(
         page=page,
         fragment=trusted(fragment),
@@ -276,7 +274,7 @@ def _read(
         rater=rater.code,
         wide=wide,
         notice=notice,
-        today=today_of(session, rater, east) if at_work else None,
+        today=page.today,
         zone=zone_name(east),
         again=_next_day_there(east) if page.state == "enough" else None,
         **beside(page.seconds, fragment, page.clock),

@@ -136,20 +136,24 @@ UNFILLED = Compiled(TAKEABLE.where(places_filled() < Item.capacity))
 """It has not all its verdicts; it may be in other hands."""
 
 
+def newest_sitting_id() -> ScalarSelect[int]:
+    stay = select(Sitting.id).where(Sitting.rater_id == RATER)
+    return stay.order_by(Sitting.started_at.desc(), Sitting.id.desc()).limit(1).scalar_subquery()
+
+
 def _page() -> Select[*tuple[Any, ...]]:
     hand, last, newest = aliased(Assignment), aliased(Assignment), aliased(Rating)
     held = select(Assignment.id).where(Assignment.rater_id == RATER, Assignment.state == AssignmentState.HELD)
     # Said so that SQLite goes back through the positions instead of sorting all that were ever given.
     given = select(Assignment.id).where(Assignment.rater_id == RATER, ~among(Assignment.state, UNGIVEN_STATES))
-    stay = select(Sitting.id).where(Sitting.rater_id == RATER)
     version = select(func.max(Rating.version)).where(Rating.assignment_id == last.id).correlate(last)
     first_held = held.order_by(Assignment.position).limit(1).scalar_subquery()
     last_given = given.order_by(Assignment.position.desc()).limit(1).scalar_subquery()
-    newest_sitting = stay.order_by(Sitting.started_at.desc(), Sitting.id.desc()).limit(1).scalar_subquery()
     return (
         select(
             Study.state.label("study_state"), Study.design, DONE.scalar_subquery().label("done"),
             IN_HAND.scalar_subquery().label("in_hand"),
+            Study.terms, GIVEN_SINCE.scalar_subquery().label("today"),
             hand.code, hand.draft, hand.shown_at, ItemContent.fragment,
             last.code, last.position, newest.verdict, newest.hypothesis, newest.at, newest.version, newest.action,
             *SITTING,
@@ -158,7 +162,7 @@ def _page() -> Select[*tuple[Any, ...]]:
         .join(Study, Study.id == Rater.study_id)
         .outerjoin(hand, hand.id == first_held)
         .outerjoin(ItemContent, ItemContent.item_id == hand.item_id)
-        .outerjoin(Sitting, Sitting.id == newest_sitting)
+        .outerjoin(Sitting, Sitting.id == newest_sitting_id())
         .outerjoin(last, last.id == last_given)
         .outerjoin(newest, and_(newest.assignment_id == last.id, newest.version == version.scalar_subquery()))
         .where(Rater.id == RATER)
@@ -166,4 +170,4 @@ def _page() -> Select[*tuple[Any, ...]]:
 
 
 PAGE = Compiled(_page())
-"""Everything that the rating page shows of a rater with an item in hand: of those held the first."""
+"""Everything that the rating page shows of a rater with an item in hand: of those held the first. `:since` as above."""

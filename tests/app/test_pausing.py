@@ -12,9 +12,9 @@ from app.models import Assignment, AssignmentState, Rater, Rating, Sitting, Stud
 from app.raters import actions as raters
 from app.raters.queries import sitting_rows
 from app.rating.actions import continue_sitting, save_draft
-from app.rating.daily import Today, today_of
 from app.rating.day import day_start, minutes_east_of, zone_name
 from app.rating.pausing import pause
+from app.rating.queries import Today, rating_page
 from app.rating.sittings import BREAK_AFTER, REST, Stretch, is_break_due, stretched
 from app.rating.stays import own_stays
 from app.settings import Settings
@@ -194,11 +194,11 @@ def test_today_counts_verdicts_that_stand_since_midnight(hand: Hand, study: Stud
     hand.give()
     hand.undo()
     hand.give()
-    assert today_of(hand.session, hand.rater, 0) == Today(3, None)
-    assert today_of(hand.session, hand.rater, 480) == Today(1, None)
+    assert rating_page(hand.session, hand.settings, hand.rater).today == Today(3, None)
+    assert rating_page(hand.session, hand.settings, hand.rater, 480).today == Today(1, None)
     study.terms = {"day_goal": 60}
     hand.session.flush()
-    assert today_of(hand.session, hand.rater, 0) == Today(3, 60)
+    assert rating_page(hand.session, hand.settings, hand.rater).today == Today(3, 60)
 
 
 def test_a_limit_a_day_gives_nothing_more_until_the_next(hand: Hand, study: Study, time: Clock) -> None:

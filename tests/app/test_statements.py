@@ -19,7 +19,7 @@ from app.rating.statements import FREE, FREE_OF_SEAT, FREE_OF_SEAT_ONWARD, FREE_
 from app.settings import Settings
 from tests.app.seated import join, seated_study
 
-MOST_FOR_A_VERDICT, MOST_FOR_A_PAGE = 16, 3
+MOST_FOR_A_VERDICT, MOST_FOR_A_PAGE = 14, 2
 """As the driver is given them, without BEGIN and COMMIT."""
 AROUND = ("BEGIN", "COMMIT", "ROLLBACK", "SELECT 1", "pragma")
 FIELD = re.compile(r'name="(assignment|key)" value="([^"]+)"')
