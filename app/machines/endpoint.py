@@ -138,7 +138,10 @@ def _read(status: int, content: bytes) -> Reply:
 
 
 def _refused(error: urllib.error.HTTPError) -> Reply:
-    said = error.read(300).decode("utf-8", "replace") if error.fp else ""
+    try:
+        said = error.read(300).decode("utf-8", "replace") if error.fp else ""
+    except (OSError, HTTPException) as broken:  # the status came, and what the server says of it did not
+        said = str(broken)
     outcome = CallOutcome.LIMITED if error.code == 429 else CallOutcome.FAILED
     return Reply(outcome, error.code, None, f"Status {error.code}: {said}"[:400], _retry_after(error.headers))
 

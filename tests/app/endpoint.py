@@ -77,6 +77,15 @@ def hangs_up(handler: BaseHTTPRequestHandler) -> None:
     handler.close_connection = True
 
 
+def refuses_and_breaks_off(handler: BaseHTTPRequestHandler) -> None:
+    """An error whose explanation ends in the middle of a chunk."""
+    handler.send_response(503)
+    handler.send_header("Transfer-Encoding", "chunked")
+    handler.end_headers()
+    handler.wfile.write(b"ff\r\nbusy")
+    handler.close_connection = True
+
+
 def sleeps(seconds: float) -> Do:
     def do(handler: BaseHTTPRequestHandler) -> None:
         time.sleep(seconds)

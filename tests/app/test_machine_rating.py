@@ -34,7 +34,7 @@ from app.models import (
     StudyState,
 )
 from app.settings import Settings, get_settings
-from tests.app.endpoint import Script, drips, hangs_up, message, reply, says, serving, sleeps
+from tests.app.endpoint import Script, drips, hangs_up, message, refuses_and_breaks_off, reply, says, serving, sleeps
 from tests.studies import make_study
 
 KEY = "sk-a-key-that-must-stay-secret"
@@ -148,6 +148,7 @@ def test_nothing_of_it_is_in_the_tables_of_people(own_engine: Engine, study: Stu
 TROUBLE = {
     "limited": (reply(429, b"slow down", Retry_After="7"), "limited"),
     "server error": (reply(503, b"busy"), "failed"),
+    "half a server error": (refuses_and_breaks_off, "failed"),
     "no JSON": (reply(200, b"<html>"), "malformed"),
     "prose": (message("I think it is interpretable."), "malformed"),
     "another verdict": (says("MAYBE"), "malformed"),
