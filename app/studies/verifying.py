@@ -36,10 +36,16 @@ class Verified:
 def verify_export(path: Path) -> Verified:
     """Check the seal and the log of an export: a folder, a zip, or seal.json alone; or one item that was opened early.
 
-    Raises Invalid if there is neither.
+    Raises Invalid if there is neither, or what there is cannot be understood.
     """
     files = _read(path)
-    seal = files[SEAL]
+    try:
+        return _verified(files[SEAL], files.get(EVENTS))
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise Invalid(f"{path} was not understood as an export: {error!r}. Export the study again.") from None
+
+
+def _verified(seal: dict[str, Any], events: dict[str, Any] | None) -> Verified:
     found = Verified()
     if "path" in seal:
         return _one_item(seal, found)
@@ -53,7 +59,7 @@ def verify_export(path: Path) -> Verified:
     found.note("The published secret draws this allocation and no other", _redrawn(seal["secret"], record))
     found.note("The plan is the one that was fixed", _same(seal["plan_digest"], digest(record.plan), "plan"))
     found.note(f"{len(seal['items'])} items are what their leaves say", _items(seal["items"], seal["secret"], record))
-    lines = files[EVENTS]["rows"] if EVENTS in files else None
+    lines = events["rows"] if events is not None else None
     if amended := seal.get("amendments", []):
         found.note(f"The plan was amended, {len(amended)} times", _amended(amended, lines))
     if opened := seal.get("opened_early", []):

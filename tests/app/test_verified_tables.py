@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.cli import main
 from app.errors import Conflict
 from app.log import FIRST, line_hash
 from app.models import CheckAnswer, Guess, PracticeAnswer, Rating, Study, Verdict
@@ -165,3 +166,10 @@ def test_an_export_from_before_answers_were_fixed_verifies_as_it_did(export: Pat
     assert verify_export(export).faults == []
     found = verify_tables(export)
     assert (found.good, found.faults) == ([], [])
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "3", '{"record": {}}', '{"root": "0", "record": 3}'])
+def test_what_is_no_export_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
+    (tmp_path / "seal.json").write_text(text)
+    assert main(["verify", str(tmp_path)]) == 2
+    assert "was not understood" in capsys.readouterr().err
