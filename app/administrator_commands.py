@@ -1,6 +1,6 @@
 """What `glance administrator …` does: who may sign in, and with which roles."""
 
-from app.commands import Options, read_password, say, shell, writing
+from app.commands import Options, looking, read_password, say, shell, writing
 from app.errors import Conflict
 from app.roles import Role, roles_of
 
@@ -21,7 +21,7 @@ def add(options: Options) -> None:
 def list_all(_options: Options) -> None:
     from app.administrators.queries import list_administrators
 
-    with writing() as (session, _):
+    with looking() as (session, _):
         for person, at in list_administrators(session):
             roles = ", ".join(sorted(roles_of(person))) or "only look"
             state = "shut out" if person.deactivated_at else "let in"

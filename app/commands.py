@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session, selectinload
 
 from app import clock
 from app.audit_log import SHELL, record
-from app.db import open_engine, reading, transaction
+from app.db import open_engine, read_only, reading, transaction
 from app.errors import Conflict, Invalid, NotFound
 from app.models import Administrator, Study, StudyState
 from app.settings import Settings, get_settings
@@ -74,7 +74,7 @@ def database(settings: Settings) -> Iterator[Engine]:
     missing = url.get_backend_name() == "sqlite" and not Path(url.database or "").exists()
     engine = open_engine(settings.database_url)
     try:
-        if missing or not is_current(engine):
+        if missing or not is_current(read_only(engine)):
             shown = url.render_as_string(hide_password=True)
             raise Conflict(f"The database {shown} is not up to date. Run: glance migrate")
         yield engine
@@ -98,9 +98,9 @@ def writing() -> Iterator[tuple[Session, Settings]]:
 
 
 def find_study(session: Session, name: str) -> Study:
-    """By code or by name."""
+    """By code or by name; the code wins, where somebody gave it to another study as a name."""
     found = select(Study).where((Study.code == name) | (Study.name == name)).options(selectinload(Study.arms))
-    study = session.scalars(found).first()
+    study = session.scalars(found.order_by(Study.code != name)).first()
     if study is None:
         raise NotFound(f"There is no study with the code or the name “{name}”. `glance study list` names them.")
     return study

@@ -16,7 +16,8 @@ from app.names import one_line
 from app.roles import Role, give
 from app.security import hash_password, password_matches
 
-SHORTEST_PASSWORD = 10
+SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 200
+"""The pages take no longer one, so whoever had it could not sign in."""
 LONGEST_NAME = 100
 ALL_ROLES = frozenset(Role)
 NO_FIT = (
@@ -60,9 +61,11 @@ def add_administrator(
 
 
 def checked(password: str) -> str:
-    """The password, if it is long enough. Raises Invalid."""
+    """The password, if its length fits. Raises Invalid."""
     if len(password) < SHORTEST_PASSWORD:
         raise Invalid(f"The password has {len(password)} characters; it needs at least {SHORTEST_PASSWORD}.")
+    if len(password) > LONGEST_PASSWORD:
+        raise Invalid(f"The password has {len(password)} characters; at most {LONGEST_PASSWORD} are taken. Shorten it.")
     return password
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from threading import Barrier, Thread
 
 import pytest
@@ -9,8 +10,12 @@ from fastapi.testclient import TestClient
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
+from app import commands
 from app.administrators import managing
+from app.administrators.actions import add_administrator
 from app.administrators.queries import list_administrators
+from app.audit_log import record
+from app.cli import main
 from app.commands import shell
 from app.db import transaction
 from app.errors import AppError, Conflict, Invalid, NotFound, Refused
@@ -298,3 +303,18 @@ def test_the_list_knows_who_came_in_last(client: TestClient, session: Session) -
     found = {listed.administrator.name: listed.signed_in_at for listed in list_administrators(session)}
     assert found["Ada"] is not None
     assert found["Bob"] is None
+
+
+def test_a_password_that_the_pages_would_not_take_is_refused(session: Session) -> None:
+    with pytest.raises(Invalid, match="has 201 characters; at most 200 are taken"):
+        add_administrator(session, "Ada", "x" * 201)
+
+
+def test_the_list_on_the_command_line_waits_for_nobody_who_writes(
+    own_engine: Engine, own_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(database_url=own_database_url, key_file=tmp_path / "key", _env_file=None)
+    monkeypatch.setattr(commands, "get_settings", lambda: settings)
+    with transaction(own_engine) as writing:
+        record(writing, "Ada", "signed out")
+        assert main(["administrator", "list"]) == 0

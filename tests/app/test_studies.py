@@ -7,6 +7,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from app.commands import find_study
 from app.errors import Conflict, Invalid
 from app.language import language
 from app.models import Event, Item, ItemContent, ItemKey, Placement, Seat, Study, StudyState
@@ -212,3 +213,17 @@ def test_the_day_a_study_will_be_done() -> None:
     assert finished_on(21, days) == date(2031, 3, 7)
     assert finished_on(0, days) is None
     assert finished_on(5, [(date(2031, 3, 1), 0)]) is None
+
+
+def test_what_would_take_centuries_has_no_date() -> None:
+    days = [(date(2031, 3, 1), 1), *((date(2031, 3, day), 0) for day in range(2, 15))]
+    assert finished_on(14, days) == date(2031, 9, 26)
+    assert finished_on(1_000_000, days) is None
+
+
+def test_a_code_names_its_study_whatever_another_is_called(session: Session, settings: Settings) -> None:
+    other = make_study(session, settings, name="Winter")
+    study = make_study(session, settings, name="Spring")
+    other.name = study.code
+    session.flush()
+    assert find_study(session, study.code) is study
