@@ -13,6 +13,7 @@ FEWEST_LETTERS = 6
 PLACEHOLDERS = ("changeme", "change-me", "change_me", "client-secret", "client_secret", "your-", "placeholder")
 """What stands in examples where a secret should be."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+MINUTES_OF_A_YEAR = 365 * 24 * 60
 
 
 class Settings(BaseSettings):
@@ -30,7 +31,7 @@ class Settings(BaseSettings):
     """The prefix under which a proxy serves the application, such as /glance."""
     secure_cookies: bool = False
     """Send cookies over HTTPS only. Switch it on wherever the application is reached through HTTPS."""
-    hsts_seconds: int = 0
+    hsts_seconds: int = Field(0, ge=0)
     """Tell browsers to come back by HTTPS only, for so long; 0 does not. Set it once HTTPS works for good."""
     request_log: bool = False
     """Write one JSON line a request to standard output: route, status, seconds, and never who or about what."""
@@ -48,12 +49,11 @@ class Settings(BaseSettings):
     """What the provider gave this application to show."""
     oidc_name: str = ""
     """What the provider is called on the sign-in page; empty: by its host."""
-    lease_minutes: int = 30
+    lease_minutes: int = Field(30, ge=1, le=MINUTES_OF_A_YEAR)
     """How long a neuron waits for the rater who holds it before it is offered to another."""
-    idle_minutes: int = 30
+    idle_minutes: int = Field(30, ge=1, le=MINUTES_OF_A_YEAR)
     """A stay of a rater ends after this long without a sign of life."""
-
-    report_patience_seconds: float = 1
+    report_patience_seconds: float = Field(1, ge=0, le=3600)
     """A report that takes longer to compute is waited for on a page that says how far it is."""
 
     @field_validator("database_url")

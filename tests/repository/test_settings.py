@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from app.settings import Settings
 
@@ -33,3 +34,18 @@ def test_every_name_that_anything_here_reads_is_explained() -> None:
     files += [ROOT / name for name in ("README.md", "docker-compose.yml", "Dockerfile")]
     named = {name for path in files for name in NAMED.findall(path.read_text(encoding="utf-8"))}
     assert named - OF_TESTS <= set(NAMED.findall(PAGE))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"lease_minutes": 0},
+        {"lease_minutes": 10**12},
+        {"idle_minutes": -30},
+        {"hsts_seconds": -1},
+        {"report_patience_seconds": float("nan")},
+    ],
+)
+def test_times_that_cannot_be_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValidationError, match=next(iter(wrong))):
+        Settings(_env_file=None, **wrong)
