@@ -104,7 +104,7 @@ class Said(NamedTuple):
 def said(what: str, detail: Mapping[str, Any]) -> list[Said]:
     """What may be shown of an act, in the order of its keys. What is empty or “no” goes without saying."""
     found = [(key, detail.get(key)) for key in SHOWN.get(what, ())]
-    return [Said(key, _text(value)) for key, value in found if value not in (None, "", False, [])]
+    return [Said(key, _text(value)) for key, value in found if value is not False and value not in (None, "", [])]
 
 
 def _text(value: Any) -> str:

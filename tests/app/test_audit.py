@@ -77,6 +77,8 @@ def test_only_keys_on_the_list_are_said() -> None:
     assert said("link made", {"reusable": True, "kind": "human", "token": "x"}) == [
         Said("kind", "human"), Said("reusable", "yes"),
     ]  # fmt: skip
+    assert said("link made", {"reusable": False, "kind": ""}) == []
+    assert said("plan amended", {"number": 1, "verdicts": 0}) == [Said("number", "1"), Said("verdicts", "0")]
     assert said("something new", {"arm": "gelu"}) == []
     assert {key for keys in SHOWN.values() for key in keys} == set(KEYS)
 
