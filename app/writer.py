@@ -1,6 +1,7 @@
 """Transactions of routes that run on the event loop: stored, and on the disk, before anybody is told so."""
 
 import asyncio
+import time
 from asyncio import AbstractEventLoop, Future
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +24,10 @@ PAUSES_SECONDS = (0.001, 0.002, 0.004, 0.008, 0.016)
 """Whoever writes is mostly done by then."""
 
 
+TOO_LONG_SECONDS, AFTERWARDS_SECONDS = 0.05, 10.0
+"""An act that takes longer, as at the end of a very large study, has held everybody up: a thread does those to come."""
+
+
 class Write(Protocol):
     def __call__(self, act: Callable[[Session], T]) -> Awaitable[T]:
         """Act in a transaction, which is kept when it is done and undone when it raises."""
@@ -41,7 +46,7 @@ class Writer:
         one = has_one_writer(engine)
         self._on_the_spot, self._pauses = without_waiting(engine), PAUSES_SECONDS if one else ()
         self._threads = ThreadPoolExecutor(1 if one else AT_ONCE, thread_name_prefix="writer")
-        self._in_log = 0
+        self._in_log, self._in_threads_until = 0, 0.0
 
     async def __call__(self, act: Callable[[Session], T]) -> T:
         done = await self._do(act)
@@ -50,16 +55,20 @@ class Writer:
 
     async def _do(self, act: Callable[[Session], T]) -> T:
         for pause in self._pauses:
+            if (begun := time.monotonic()) < self._in_threads_until:
+                break
             try:
                 done = _committed(self._on_the_spot, act)
             except SomebodyElseWrites:
                 await asyncio.sleep(pause)
             else:
-                self._count_commit()
+                self._note(time.monotonic() - begun)
                 return done
         return await asyncio.get_running_loop().run_in_executor(self._threads, _committed, self._engine, act)
 
-    def _count_commit(self) -> None:
+    def _note(self, seconds: float) -> None:
+        if seconds > TOO_LONG_SECONDS:
+            self._in_threads_until = time.monotonic() + AFTERWARDS_SECONDS
         self._in_log += 1
         if self._in_log >= COMMITS_IN_LOG:
             self._in_log = 0

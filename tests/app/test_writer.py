@@ -205,3 +205,27 @@ def test_the_log_of_writes_is_emptied_by_a_thread(on_sqlite: Engine, monkeypatch
     assert all(name.startswith("writer") for name in emptied)
     assert sizes[-1] < 6 * sizes[1], "it is begun anew, not only written into the database"
     assert len(names(on_sqlite)) == 12
+
+
+def test_acts_that_take_long_do_not_hold_the_loop_up_again(own_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    where: list[str] = []
+
+    def act(seconds: float) -> Callable[[Session], None]:
+        def slow(_session: Session) -> None:
+            where.append(threading.current_thread().name.split("_")[0])
+            time.sleep(seconds)
+
+        return slow
+
+    async def scenario(write: Writer) -> None:
+        for seconds in (0.0, 0.1, 0.0):
+            await write(act(seconds))
+        await asyncio.sleep(0.6)
+        await write(act(0.0))
+
+    monkeypatch.setattr(writer, "AFTERWARDS_SECONDS", 0.5)
+    monkeypatch.setattr(writer, "TOO_LONG_SECONDS", 0.09)
+    in_a_loop(scenario, own_engine)
+    loop = "writer" if own_engine.dialect.name == "postgresql" else where[0]
+    assert where == [loop, loop, "writer", loop]
+    assert (loop == "writer") == (own_engine.dialect.name == "postgresql")
