@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from model_runner.capture import AfterOf, Seen, copy_windows
-from model_runner.top import TopLists, empty_lists
-from model_runner.waiting import Waiting, empty_waiting, reserve, room_for, settle, take_places
+from model_runner.top import TopLists, empty_lists, place
+from model_runner.waiting import Waiting, empty_waiting, hold_back, reserve, room_for, take_places
 
 OCTAVES, LOWEST_OCTAVE = 31, -22
 """Octave 0 holds all below 2^LOWEST_OCTAVE, zero and negative values with it; octave o > 0 begins at
@@ -48,10 +48,10 @@ def sample(bands: Bands, seen: Seen, after: AfterOf | None) -> None:
     """Take what enters the samples from a block."""
     # Sorting between two contexts would raise it; what enters in vain does not get in later.
     floor_UO = _floor(bands)
-    for place, row in enumerate(seen.rows_R.tolist()):
+    for row, greatest_U in zip(seen.rows_R.tolist(), seen.greatest_RF, strict=True):
         context = (int(seen.block.document_B[row]) << CONTEXT_BITS) + int(seen.block.start_B[row])
         number = float(_hashed(np.array([context]))[0])
-        entering = _entering(_open(floor_UO, number), seen.ranked(row), seen.greatest_RF[place], context)
+        entering = _entering(_open(floor_UO, number), seen.ranked(row), greatest_U, context)
         if len(entering.units_E):
             _add(bands, entering, number, context, seen, row, after)
 
@@ -149,5 +149,7 @@ def _hashed(numbers: NDArray[np.int64]) -> NDArray[np.float32]:
 
 
 def settle_bands(bands: Bands) -> None:
-    """Sort what waits into the samples. No context is ever unfinished."""
-    settle(bands.waiting, bands.lists, unfinished=-1)
+    """Sort what waits into the samples. No context is ever unfinished, and none comes twice."""
+    found = bands.waiting.candidates[: bands.waiting.used]
+    place(bands.lists, found)
+    hold_back(bands.waiting, bands.lists, found[:0])

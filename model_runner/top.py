@@ -121,7 +121,11 @@ def insert(lists: TopLists, found: Candidates) -> None:
 
     Each must be its document's final one for its unit, and no document may come twice for one unit.
     """
-    found = _without_known_clusters(lists, _best_of_clusters(found))
+    place(lists, _without_known_clusters(lists, _best_of_clusters(found)))
+
+
+def place(lists: TopLists, found: Candidates) -> None:
+    """Let candidates into the lists whose documents and clusters are all different, and others than those listed."""
     if not len(found):
         return
     units_U, row_E = np.unique(found.unit_E, return_inverse=True)
@@ -131,8 +135,8 @@ def insert(lists: TopLists, found: Candidates) -> None:
     document = np.concatenate([lists.document_FK[units_U].ravel(), found.document_E])
     order = _best_first(row, value, document)
     # Every row has at least K entries, the empty places counted, so its first K are a full list.
-    place = np.arange(len(order)) - np.searchsorted(row[order], row[order])
-    chosen_UK = order[place < kept].reshape(len(units_U), kept)
+    rank = np.arange(len(order)) - np.searchsorted(row[order], row[order])
+    chosen_UK = order[rank < kept].reshape(len(units_U), kept)
     _rewrite(lists, units_U, chosen_UK, found)
 
 
