@@ -25,7 +25,7 @@ from model_runner.group import Group
 from model_runner.ranks import Ranks
 from model_runner.record import Unfit, record_in
 from model_runner.resume import refuse_change
-from model_runner.spread import Spread, counts, put_counts
+from model_runner.spread import Spread, carry
 from model_runner.top import COLUMNS, Candidates, TopLists, listed_windows
 from model_runner.waiting import Waiting, hold_back
 
@@ -98,7 +98,8 @@ def _group_arrays(group: Group) -> Iterator[tuple[str, NDArray[Any]]]:
 
 
 def _spread_arrays(spread: Spread) -> Iterator[tuple[str, NDArray[Any]]]:
-    yield "counts_HF", counts(spread).numpy(force=True)
+    carry(spread)
+    yield "counts_HF", spread.counts_HF.numpy(force=True)
     yield from (("least_F", spread.least_F), ("greatest_F", spread.greatest_F))
     for name, total in _sums(spread):
         yield from ((f"{name}/limbs_LF", total.limbs_LF), (f"{name}/broken_F", total.broken_F))
@@ -183,7 +184,7 @@ def _restore_lists(lists: TopLists, waiting: Waiting, arrays: Mapping[str, NDArr
 
 
 def _restore_spread(spread: Spread, arrays: Mapping[str, NDArray[Any]]) -> None:
-    put_counts(spread, torch.from_numpy(arrays["counts_HF"]))
+    spread.counts_HF.copy_(torch.from_numpy(arrays["counts_HF"]))
     spread.least_F[...], spread.greatest_F[...] = arrays["least_F"], arrays["greatest_F"]
     for name, total in _sums(spread):
         total.limbs_LF[...], total.broken_F[...] = arrays[f"{name}/limbs_LF"], arrays[f"{name}/broken_F"]

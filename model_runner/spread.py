@@ -26,14 +26,20 @@ MANTISSA_BITS, COUNTED = 21, 1024
 an octave it lies in. That makes 1024 bins a sign, most of them empty, and counting quick."""
 TOGETHER = 256
 """Units counted together on a processor: of so many, the counters that are not idle stay in its cache."""
+CARRY_AFTER = 1 << 30
+"""Tokens after which counters of 32 bits are emptied into those of 64."""
 
 
 @dataclass
 class Spread:
     """Counts and sums so far."""
 
+    counts_HF: Tensor
+    """int64. Row COUNTED + q: positive values of quarter q; row q: negative ones."""
     parts_HU: list[Tensor]
-    """int64 counts of some units each. Row COUNTED + q: positive values of quarter q; row q: negative ones."""
+    """int32 counts, of some units each, that are not yet carried into `counts_HF`."""
+    counted: int
+    """Tokens in them."""
     sum_F: ExactSum
     """Of each context's sum, which is a float32."""
     squares_F: ExactSum
@@ -44,7 +50,9 @@ class Spread:
 def no_spread(units: int, device: torch.device) -> Spread:
     counts_HF = torch.zeros(2 * COUNTED, units, dtype=torch.int64, device=device)
     return Spread(
-        parts_HU=[part_HU.contiguous() for part_HU in _parts(counts_HF)],
+        counts_HF=counts_HF,
+        parts_HU=[torch.zeros_like(part_HU, dtype=torch.int32).contiguous() for part_HU in _parts(counts_HF)],
+        counted=0,
         sum_F=no_sum(units),
         squares_F=no_sum(units),
         least_F=np.full(units, np.inf, np.float32),
@@ -56,8 +64,11 @@ def count(spread: Spread, acts_TF: Tensor) -> None:
     """Add the float32 activations of some tokens to everything but the extremes."""
     for counts_HU, acts_TU in zip(spread.parts_HU, _parts(acts_TF), strict=True):
         places_N = _places(acts_TU)
-        ones_N = torch.ones((), dtype=torch.int64, device=places_N.device).expand(places_N.shape)
+        ones_N = torch.ones((), dtype=torch.int32, device=places_N.device).expand(places_N.shape)
         counts_HU.view(-1).index_add_(0, places_N, ones_N)
+    spread.counted += len(acts_TF)
+    if spread.counted >= CARRY_AFTER:
+        carry(spread)
     exact_sum.add(spread.sum_F, acts_TF.sum(dim=0).numpy(force=True))
     exact_sum.add(spread.squares_F, acts_TF.square().sum(dim=0).numpy(force=True))
 
@@ -70,22 +81,19 @@ def widen(spread: Spread, least_RF: NDArray[np.float32], greatest_RF: NDArray[np
 
 def merge(spread: Spread, other: Spread) -> None:
     """Add what was counted over other contexts: the same as if it had been counted here."""
-    for mine_HU, theirs_HU in zip(spread.parts_HU, other.parts_HU, strict=True):
-        mine_HU += theirs_HU
+    carry(other)
+    spread.counts_HF += other.counts_HF
     exact_sum.merge(spread.sum_F, other.sum_F)
     exact_sum.merge(spread.squares_F, other.squares_F)
     widen(spread, other.least_F[None], other.greatest_F[None])
 
 
-def counts(spread: Spread) -> Tensor:
-    """The counts (H, F) of all units."""
-    return torch.cat(spread.parts_HU, dim=1)
-
-
-def put_counts(spread: Spread, counts_HF: Tensor) -> None:
-    """The other way round."""
-    for mine_HU, part_HU in zip(spread.parts_HU, _parts(counts_HF.to(spread.parts_HU[0].device)), strict=True):
-        mine_HU.copy_(part_HU)
+def carry(spread: Spread) -> None:
+    """Make `counts_HF` hold everything that was counted."""
+    spread.counts_HF += torch.cat(spread.parts_HU, dim=1)
+    for counts_HU in spread.parts_HU:
+        counts_HU.zero_()
+    spread.counted = 0
 
 
 def _parts(numbers_XF: Tensor) -> tuple[Tensor, ...]:
@@ -113,8 +121,9 @@ def histogram(spread: Spread) -> NDArray[np.int64]:
     quarter_H = np.tile(np.arange(COUNTED), 2)
     beyond_zero_H = np.clip(quarter_H - (127 + LOWEST_OCTAVE) * PARTS + 1, 0, SIDE)
     bin_H = SIDE + np.repeat([-1, 1], COUNTED) * beyond_zero_H
-    counts_BF = np.zeros((2 * SIDE + 1, len(spread.least_F)), np.int64)
-    np.add.at(counts_BF, bin_H, counts(spread).numpy(force=True))
+    carry(spread)
+    counts_BF = np.zeros((2 * SIDE + 1, spread.counts_HF.shape[1]), np.int64)
+    np.add.at(counts_BF, bin_H, spread.counts_HF.numpy(force=True))
     return np.ascontiguousarray(counts_BF.T)
 
 

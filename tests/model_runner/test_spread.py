@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_runner.spread import TOGETHER, count, counts, edges, histogram, moments, no_spread, put_counts, widen
+from model_runner.spread import TOGETHER, count, edges, histogram, merge, moments, no_spread, widen
 
 floats = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
@@ -32,9 +32,20 @@ def test_a_unit_is_counted_alike_alone_and_among_many(units: int) -> None:
         alone = no_spread(1, acts_TF.device)
         count(alone, acts_TF[:, unit : unit + 1])
         np.testing.assert_array_equal(histogram(many)[unit], histogram(alone)[0])
-    stored = no_spread(units, acts_TF.device)
-    put_counts(stored, counts(many))
-    np.testing.assert_array_equal(histogram(stored), histogram(many))
+
+
+def test_counters_are_carried_before_they_are_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often, and when others' counts are added."""
+    acts_TF = torch.from_numpy(np.random.default_rng(0).normal(0, 2, (50, 3)).astype(np.float32))
+    seldom, often, other = (no_spread(3, acts_TF.device) for _ in range(3))
+    count(seldom, acts_TF)
+    monkeypatch.setattr("model_runner.spread.CARRY_AFTER", 20)
+    for part_TF in torch.split(acts_TF[:40], 10):
+        count(often, part_TF)
+        assert often.counted < 20
+    count(other, acts_TF[40:])
+    merge(often, other)
+    np.testing.assert_array_equal(histogram(often), histogram(seldom))
 
 
 def test_edges_ascend_and_stand_at_quarters_of_octaves() -> None:
