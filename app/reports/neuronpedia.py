@@ -42,7 +42,7 @@ def neuronpedia_files(session: Session, study: Study) -> Iterator[File]:
             ]
             yield File(f"{folder}/activations/batch-0.jsonl", _jsonl(lines))
             texts = [
-                _explanation(where, number, at, text, study.simulated)
+                _explanation(where, number, at, text, study)
                 for item, number in neurons
                 for at, text in enumerate(said[item.id])
             ]
@@ -75,7 +75,7 @@ def _hypotheses(session: Session, study: Study) -> dict[int, list[str]]:
 def _activation(where: dict[str, str], number: int, rank: int, one: Shown, study: Study) -> dict[str, Any]:
     values = [round(float(value), 5) for value in one.activations]
     return {
-        "id": f"glance-{study.code}-{where['layer']}-{number}-{rank}",
+        "id": _id(study, where, number, rank),
         **where,
         "index": str(number),
         "tokens": [text.decode(errors="replace") for text in one.texts],
@@ -88,16 +88,21 @@ def _activation(where: dict[str, str], number: int, rank: int, one: Shown, study
     }
 
 
-def _explanation(where: dict[str, str], number: int, at: int, text: str, simulated: bool) -> dict[str, Any]:
+def _explanation(where: dict[str, str], number: int, at: int, text: str, study: Study) -> dict[str, Any]:
     return {
-        "id": f"glance-{where['modelId']}-{where['layer']}-{number}-{at}",
+        "id": _id(study, where, number, at),
         **where,
         "index": str(number),
         "description": text,
         "authorId": AUTHOR,
-        "typeName": "simulated" if simulated else "human",
+        "typeName": "simulated" if study.simulated else "human",
         "explanationModelName": None,
     }
+
+
+def _id(study: Study, where: dict[str, str], number: int, at: int) -> str:
+    """Replicate models share a condition, and studies share models: only all of it names one line."""
+    return f"glance-{study.code}-{where['modelId']}-{where['layer']}-{number}-{at}"
 
 
 def _jsonl(lines: list[dict[str, Any]]) -> bytes:

@@ -11,6 +11,8 @@ from app.models import Arm, Assignment, Item, ItemContent, OpenedItem, Rater, Ra
 from app.reports.standing import raters_in_order, standing
 
 PAGE = 10
+AT_ONCE = 500
+"""Items of a file read together: what raters saw of them is in memory."""
 CHECKBOX = re.compile(rb'<input type=checkbox id=w(\d+) aria-label=\1 aria-labelledby="w w\1">')
 
 
@@ -47,23 +49,28 @@ def rated_items(session: Session, study: Study, page: int) -> list[RatedItem]:
     """The items of one page, by arm, layer and neuron. Raises NotFound past the last page."""
     if page > count_pages(session, study):
         raise NotFound
+    return _read(session, study, (page - 1) * PAGE, PAGE)
+
+
+def all_items(session: Session, study: Study) -> list[RatedItem]:
+    """Every item, for the appendix of a file."""
+    starts = range(0, count_pages(session, study) * PAGE, AT_ONCE)
+    return [item for start in starts for item in _read(session, study, start, AT_ONCE)]
+
+
+def _read(session: Session, study: Study, start: int, count: int) -> list[RatedItem]:
     found = {
         item.id: RatedItem(
             item.code, item.kind.value, arm.condition, arm.size, opened.layer, opened.index,
             own_ids(fragment, item.code),
         )
-        for item, opened, arm, fragment in session.execute(_opened(study).limit(PAGE).offset((page - 1) * PAGE))
+        for item, opened, arm, fragment in session.execute(_opened(study).limit(count).offset(start))
     }  # fmt: skip
     numbers = {rater.id: number for number, (rater, _) in enumerate(raters_in_order(session, study))}
     for rating, assignment in session.execute(_said(list(found))):
         said = Said(numbers[assignment.rater_id], str(rating.verdict), rating.hypothesis)
         found[assignment.item_id].said.append(said)
     return list(found.values())
-
-
-def all_items(session: Session, study: Study) -> list[RatedItem]:
-    """Every item, for the appendix of a file."""
-    return [item for page in range(1, count_pages(session, study) + 1) for item in rated_items(session, study, page)]
 
 
 def _opened(study: Study) -> Select[Item, OpenedItem, Arm, bytes]:

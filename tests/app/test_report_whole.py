@@ -11,14 +11,16 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import select
+from sqlalchemy import event, select
 from sqlalchemy.orm import Session
 
 from app.models import Item, OpenedItem, Study, Verdict
 from app.reports.exports import files
 from app.reports.folder import report_files
+from app.reports.neuronpedia import neuronpedia_files
 from app.reports.page import standalone
 from app.reports.queries import unblinded_study
+from app.reports.rated_items import PAGE, all_items
 from app.reports.report import make_report
 from app.settings import Settings
 from app.studies.actions import close_study, unblind_study
@@ -149,6 +151,34 @@ def test_snippets_are_given_out_as_neuronpedia_keeps_them(client: TestClient, se
     }
     written = {line["description"] for name, lines in found.items() if "/explanations/" in name for line in lines}
     assert written == {"rule of Kim", "rule of Lou", "rule of Max"}
+
+
+def test_replicate_models_share_no_id_of_neuronpedias(session: Session, settings: Settings, tmp_path: Path) -> None:
+    for seed in range(2):
+        make_run(tmp_path / f"{seed}", seed=seed, name=f"gelu-{seed}", checkpoint_digest=f"{seed}" * 64)
+    study = make_study(session, settings, runs=(tmp_path / "0", tmp_path / "1"), neurons_per_arm=32, snippets=2)
+    ada = make_administrator(session)
+    close_study(session, study.code, ada)
+    unblind_study(session, settings, study.code, ada, typed_name=study.name, reason="no more verdicts come")
+    found = [
+        line
+        for file in neuronpedia_files(session, unblinded_study(session, study.code))
+        for line in file.content.splitlines()
+    ]
+    assert len({json.loads(line)["id"] for line in found}) == len(found) == 2 * 32 * 2
+
+
+def test_a_file_reads_its_items_together_and_not_page_by_page(session: Session, study: Study) -> None:
+    sent: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_more: object) -> None:
+        sent.append(statement)
+
+    connection = session.connection()
+    event.listen(connection, "before_cursor_execute", note)
+    assert len(all_items(session, study)) == 2 * PAGE
+    event.remove(connection, "before_cursor_execute", note)
+    assert len(sent) == 4
 
 
 def test_the_report_speaks_chinese_with_the_same_numbers(client: TestClient, session: Session, study: Study) -> None:

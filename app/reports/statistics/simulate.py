@@ -6,7 +6,7 @@ Raters are assigned as by seats: every rater sees each arm equally often, as far
 """
 
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 from scipy import optimize, special
@@ -67,7 +67,7 @@ class Truth:
         return float(np.sqrt(self.neuron_sd**2 + self.rater_sd**2 + self.rater_arm_sd**2))
 
 
-@cache
+@lru_cache(maxsize=4096)  # a page asks for ever new fractions
 def logit_of(fraction: float, sd: float) -> float:
     """The mean logit with which a normal logit of this standard deviation says yes to `fraction` of the cases."""
     if not 0 < fraction < 1:
