@@ -19,7 +19,10 @@ taken them all, the one that holds it could never commit."""
 
 def open_engine(url: str) -> Engine:
     """Open the database. SQLite is given real transactions, WAL and foreign keys."""
-    engine = create_engine(url, pool_pre_ping=not url.startswith("sqlite"), pool_size=THREADS, max_overflow=10)
+    # The connection that was used last comes first: what it read and prepared is at hand, and those not needed rest.
+    engine = create_engine(
+        url, pool_pre_ping=not url.startswith("sqlite"), pool_size=THREADS, max_overflow=10, pool_use_lifo=True
+    )
     if has_one_writer(engine):
         prepare(engine)
     return engine
