@@ -1,6 +1,9 @@
 """What SQLite has committed is on the disk before anybody is told so, and waiting for the disk holds nobody up."""
 
+import asyncio
 import os
+from asyncio import Future
+from concurrent.futures import ThreadPoolExecutor
 
 from sqlalchemy import Engine
 
@@ -24,3 +27,43 @@ def make_durable(engine: Engine) -> None:
         write_through(log)
     finally:
         os.close(log)
+
+
+class Disk:
+    """One wait for the disk at a time, shared by all who committed before it began."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="disk")
+        self._waiting: list[Future[None]] = []
+        """For a wait that has not begun: the one that is under way may have begun before they committed."""
+        self._busy = False
+
+    def written(self) -> Future[None]:
+        """Done when all that is committed by now would survive a power cut."""
+        mine = asyncio.get_running_loop().create_future()
+        self._waiting.append(mine)
+        if not self._busy:
+            self._begin()
+        return mine
+
+    def _begin(self) -> None:
+        loop, waiting = asyncio.get_running_loop(), self._waiting
+        self._waiting, self._busy = [], True
+        wait = self._thread.submit(make_durable, self._engine)
+        wait.add_done_callback(lambda done: loop.call_soon_threadsafe(self._tell, waiting, done.exception()))
+
+    def _tell(self, waiting: list[Future[None]], failure: BaseException | None) -> None:
+        self._busy = False
+        if self._waiting:
+            self._begin()
+        for one in waiting:
+            if one.cancelled():
+                continue
+            if failure is None:
+                one.set_result(None)
+            else:
+                one.set_exception(failure)
+
+    def close(self) -> None:
+        self._thread.shutdown()

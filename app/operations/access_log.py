@@ -24,6 +24,8 @@ def write_lines() -> None:
 
 
 def note(answered: Answered) -> None:
+    if not REQUESTS.isEnabledFor(logging.INFO):
+        return  # the line would be written for nobody
     REQUESTS.info("%s", _line(**answered._asdict() | {"seconds": round(answered.seconds, 4)}))
 
 
