@@ -9,16 +9,13 @@ from typing import Any
 from babel.messages.pofile import read_po
 from fastapi import Request
 
-from app.said import Said
+from app.said import N_, Said
+
+__all__ = ["LANGUAGES", "LOCALE", "N_", "Language", "language", "language_of"]
 
 LOCALE = Path(__file__).parent.parent / "locale"
 LANGUAGES = {"en": "English", "zh-Hans": "中文"}
 COOKIE = "glance_language"
-
-
-def N_(message: str) -> str:
-    """Marks a message that is translated where it is shown."""
-    return message
 
 
 MONTHS = (

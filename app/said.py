@@ -5,6 +5,11 @@ from datetime import datetime
 from typing import Any, Self
 
 
+def N_(message: str) -> str:
+    """Marks a message that is translated where it is shown."""
+    return message
+
+
 class Said(str):
     """Values may be numbers, names, moments, other sentences, or several of those in a row."""
 

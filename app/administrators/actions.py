@@ -47,9 +47,9 @@ def add_administrator(
 ) -> Administrator:
     name = one_line(name, LONGEST_NAME)
     if not name:
-        raise Invalid("An administrator needs a name.")
+        raise Invalid("An administrator needs a name. Type one.")
     if session.scalars(select(Administrator.id).where(Administrator.name == name)).first() is not None:
-        raise Conflict(f"There is already an administrator named “{name}”.")
+        raise Conflict("There is already an administrator named “%(name)s”. Choose another name.", name=name)
     administrator = Administrator(
         name=name, password_hash=hash_password(checked(password)), must_change_password=must_change_password
     )
@@ -63,9 +63,14 @@ def add_administrator(
 def checked(password: str) -> str:
     """The password, if its length fits. Raises Invalid."""
     if len(password) < SHORTEST_PASSWORD:
-        raise Invalid(f"The password has {len(password)} characters; it needs at least {SHORTEST_PASSWORD}.")
+        raise Invalid(
+            "The password has %(n)s characters; it needs at least %(least)s.", n=len(password), least=SHORTEST_PASSWORD
+        )
     if len(password) > LONGEST_PASSWORD:
-        raise Invalid(f"The password has {len(password)} characters; at most {LONGEST_PASSWORD} are taken. Shorten it.")
+        raise Invalid(
+            "The password has %(n)s characters; at most %(most)s are taken. Shorten it.",
+            n=len(password), most=LONGEST_PASSWORD,
+        )  # fmt: skip
     return password
 
 

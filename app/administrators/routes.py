@@ -37,7 +37,7 @@ def sign_in_form(
     status_code = status_code or (refusal.status_code if refusal else 200)
     return render(
         request, "administrators/sign-in.html", block="main", status_code=status_code,
-        typed=typed, refusal=refusal.message if refusal else None, provider=settings.sign_in_name,
+        typed=typed, refusal=refusal.said if refusal else None, provider=settings.sign_in_name,
     )  # fmt: skip
 
 
@@ -97,5 +97,5 @@ def change_password(
 def _password_page(request: Request, administrator: Administrator, refusal: AppError | None = None) -> Response:
     return render(
         request, "administrators/password.html", block="main", status_code=refusal.status_code if refusal else 200,
-        administrator=administrator, shortest=SHORTEST_PASSWORD, refusal=refusal.message if refusal else None,
+        administrator=administrator, shortest=SHORTEST_PASSWORD, refusal=refusal.said if refusal else None,
     )  # fmt: skip

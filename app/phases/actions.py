@@ -89,8 +89,12 @@ def answer_check(session: Session, settings: Settings, rater: Rater, number: int
     at, state = clock.now(), lock_loaded(session, rater)
     ticked = sorted(set(fires))
     snippets = int(design_of(session, rater).get("check_snippets", 0))
-    if any(not 1 <= one <= snippets for one in ticked):
-        raise Invalid(f"A page of the check has {snippets} snippets; there is no number {ticked[-1]}.")
+    strange = [one for one in ticked if not 1 <= one <= snippets]
+    if strange:
+        raise Invalid(
+            "A page of the check has %(n)s snippets, and none is number %(number)s. Go back and tick again.",
+            n=snippets, number=strange[0],
+        )  # fmt: skip
     steps = _steps_at(session, rater, state, RaterPhase.CHECK)
     given = _given(steps, number)
     if isinstance(given, CheckAnswer):
@@ -116,7 +120,9 @@ def guess(session: Session, settings: Settings, rater: Rater, number: int, condi
     """Which condition an item is from; UNKNOWN for “don't know”."""
     at, state = clock.now(), lock_loaded(session, rater)
     if condition not in (UNKNOWN, *conditions_of(session, rater)):
-        raise Invalid(f"“{condition}” is none of the kinds of model in this study. Go back and choose one.")
+        raise Invalid(
+            "“%(condition)s” is none of the kinds of model in this study. Go back and choose one.", condition=condition
+        )
     said = None if condition == UNKNOWN else condition
     steps = _steps_at(session, rater, state, RaterPhase.GUESSES)
     given = _given(steps, number)

@@ -54,7 +54,9 @@ def invite(
     if study.state is not StudyState.OPEN:
         raise Conflict(CLOSED)
     if name in _names(session, study):
-        raise Conflict(f"There is already a link or a rater named “{name}” in this study. Choose another name.")
+        raise Conflict(
+            "There is already a link or a rater named “%(name)s” in this study. Choose another name.", name=name
+        )
     if most_raters is not None and (most_raters < 1 or not reusable):
         raise Invalid(
             "A link for several raters can be limited to so many, from 1 on. Leave the field empty otherwise."

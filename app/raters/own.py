@@ -59,6 +59,8 @@ def _check_name(session: Session, study: Study, name: str) -> None:
     raters = select(Rater.id).where(Rater.study_id == study.id, Rater.name == name)
     if session.scalars(select(or_(links.exists(), raters.exists()))).one():
         raise Conflict(
-            f"There is a link or a rater named “{name}” in this study. If that is you, open your link in this browser: "
-            "it leads to your place. If it is somebody else, ask whoever manages for a link under another name."
+            "There is a link or a rater named “%(name)s” in this study. If that is you, open your link in this "
+            "browser: it leads to your place. If it is somebody else, ask whoever manages for a link under another "
+            "name.",
+            name=name,
         )

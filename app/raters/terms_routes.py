@@ -59,7 +59,7 @@ def change_terms(
     try:
         set_terms(session, study, wanted, settings.return_hosts, actor=administrator.name)
     except Invalid as invalid:
-        return _page(request, settings, administrator, study, wanted, invalid.message)
+        return _page(request, settings, administrator, study, wanted, invalid.said)
     return redirect(request, f"/studies/{study_code}")
 
 

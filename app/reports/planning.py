@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.errors import Invalid
+from app.language import N_
 
 if TYPE_CHECKING:
     from app.reports.statistics.power import Needed, Power
@@ -23,6 +24,10 @@ STEPS = (0.5, 0.75, 1.0, 1.5, 2.0)
 """The curve: these multiples of the neurons that are asked about."""
 GOALS = (0.8, 0.9)
 MOST_VERDICTS_SHOWN = 3
+FRACTIONS = {
+    "baseline": N_("The baseline fraction must lie between 0 and 1; it is %(given)s."),
+    "other": N_("The other fraction must lie between 0 and 1; it is %(given)s."),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,17 +54,21 @@ class Question:
         """Refuse, in a sentence, what has no answer."""
         for name, fraction in (("baseline", self.baseline), ("other", self.other)):
             if not 0 < fraction < 1:
-                raise Invalid(f"The {name} fraction must lie between 0 and 1; it is {fraction}.")
+                raise Invalid(FRACTIONS[name], given=fraction)
         if self.baseline == self.other:
-            raise Invalid(f"Two different fractions are needed; both are {self.baseline}.")
+            raise Invalid(N_("Two different fractions are needed; both are %(given)s."), given=self.baseline)
         if min(self.neurons - 1, self.raters, self.verdicts, self.sizes) < 1 or self.studies < 0:
             raise Invalid("A design has two neurons or more, and at least one rater, one verdict and one pair of arms.")
         if min(self.neuron_sd, self.rater_sd, self.rater_arm_sd) < 0 or self.seed < 0:
             raise Invalid("A standard deviation and a seed cannot be negative. Give 0 or more.")
         if self.verdicts > self.raters:
             raise Invalid(
-                f"A neuron cannot have {self.verdicts} verdicts of different raters: there are {self.raters}. "
-                "Ask for fewer verdicts or more raters."
+                N_(
+                    "A neuron cannot have %(verdicts)s verdicts of different raters: there are %(raters)s. "
+                    "Ask for fewer verdicts or more raters."
+                ),
+                verdicts=self.verdicts,
+                raters=self.raters,
             )
 
     @property

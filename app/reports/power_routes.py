@@ -49,7 +49,7 @@ def power(request: Request, administrator: ReadingAdministrator, asked: Annotate
     except Invalid as refusal:
         return render(
             request, "reports/power.html", block="main", status_code=refusal.status_code,
-            administrator=administrator, asked=asked, refusal=refusal.message, question=None,
+            administrator=administrator, asked=asked, refusal=refusal.said, question=None,
         )  # fmt: skip
     known: dict[str, Any] = {
         "administrator": administrator, "asked": asked, "refusal": None, "question": question, "names": names,

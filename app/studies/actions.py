@@ -26,7 +26,7 @@ def close_study(session: Session, code: str, administrator: Administrator) -> St
     require(administrator, Role.MANAGE)
     study = locked_study(session, code)
     if study.state is not StudyState.OPEN:
-        raise Conflict(f"The study “{study.name}” is closed already.")
+        raise Conflict(N_("The study “%(name)s” is closed already."), name=study.name)
     study.state, study.closed_at = StudyState.CLOSED, clock.now()
     log.append(
         session, study.id, administrator.name, "study closed",
@@ -41,9 +41,9 @@ def reopen_study(session: Session, code: str, administrator: Administrator) -> S
     require(administrator, Role.MANAGE)
     study = locked_study(session, code)
     if study.state is StudyState.OPEN:
-        raise Conflict(f"The study “{study.name}” is open.")
+        raise Conflict(N_("The study “%(name)s” is open."), name=study.name)
     if study.state is StudyState.UNBLINDED:
-        raise Conflict(f"The study “{study.name}” was unblinded, so no verdict can be taken any more.")
+        raise Conflict(N_("The study “%(name)s” was unblinded, so no verdict can be taken any more."), name=study.name)
     study.state, study.closed_at = StudyState.OPEN, None
     two_persons.drop(session, study, administrator.name, "opened again")
     log.append(session, study.id, administrator.name, "study opened again")

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from app import log
 from app.errors import Conflict, Invalid
 from app.key import create_key, decrypt, encrypt, load_key, padded
+from app.language import N_
 from app.models import (
     Arm,
     Item,
@@ -70,9 +71,9 @@ def check_name(session: Session, name: str) -> str:
     """The name as it is kept. Raises Invalid where there is none, and Conflict where another study has it."""
     name = one_line(name, LONGEST_NAME)
     if not name:
-        raise Invalid("A study needs a name.")
+        raise Invalid(N_("A study needs a name. Type one."))
     if session.scalars(select(Study.id).where(Study.name == name)).first() is not None:
-        raise Conflict(f"There is already a study named “{name}”. Choose another name.")
+        raise Conflict(N_("There is already a study named “%(name)s”. Choose another name."), name=name)
     return name
 
 

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self, get_args
 
 from app.errors import Invalid
+from app.said import N_, Said
 
 MOST_VERDICTS = 1_000_000
 LONGEST_INSTRUCTIONS = 4000
@@ -62,29 +63,44 @@ class Design:
     def __post_init__(self) -> None:
         for name, least in LEAST.items():
             if getattr(self, name) < least:
-                raise Invalid(f"{PHRASES[name]} must be at least {least}; it is {getattr(self, name)}.")
+                raise Invalid(
+                    N_("%(field)s must be at least %(least)s; it is %(given)s."), least=least, **self._said(name)
+                )
         for name, most in MOST.items():
             if getattr(self, name) > most:
-                raise Invalid(f"{PHRASES[name]} can be at most {most}; it is {getattr(self, name)}.")
+                raise Invalid(N_("%(field)s can be at most %(most)s; it is %(given)s."), most=most, **self._said(name))
         if self.snippet_choice not in get_args(SnippetChoice):
             choices = ", ".join(get_args(SnippetChoice))
-            raise Invalid(f"The choice of snippets is one of {choices}; it is {self.snippet_choice}.")
+            raise Invalid(
+                N_("The choice of snippets is one of %(choices)s; it is %(given)s."),
+                choices=choices, given=self.snippet_choice,
+            )  # fmt: skip
         if len(self.instructions) > LONGEST_INSTRUCTIONS:
             raise Invalid(
-                f"The instructions have {len(self.instructions)} characters; at most {LONGEST_INSTRUCTIONS} are "
-                "shown. Shorten them."
-            )
+                N_("The instructions have %(n)s characters; at most %(most)s are shown. Shorten them."),
+                n=len(self.instructions), most=LONGEST_INSTRUCTIONS,
+            )  # fmt: skip
         self._check_fit()
 
     def _check_fit(self) -> None:
         for small, large in FITS:
             if getattr(self, small) > getattr(self, large):
                 raise Invalid(
-                    f"{PHRASES[small]} ({getattr(self, small)}) cannot be more than "
-                    f"{PHRASES[large].lower()} ({getattr(self, large)})."
-                )
+                    N_("%(field)s (%(given)s) cannot be more than “%(other)s” (%(most)s)."),
+                    other=Said(PHRASES[large]), most=getattr(self, large), **self._said(small),
+                )  # fmt: skip
         if self.neurons_per_arm * self.seats > MOST_VERDICTS:
-            raise Invalid(f"A study of more than {MOST_VERDICTS} verdicts an arm is not supported.")
+            raise Invalid(
+                N_(
+                    "%(neurons)s neurons an arm for %(raters)s raters are %(verdicts)s verdicts an arm, and at most "
+                    "%(most)s are supported. Ask for fewer of either."
+                ),
+                neurons=self.neurons_per_arm, raters=self.seats, verdicts=f"{self.neurons_per_arm * self.seats:,}",
+                most=f"{MOST_VERDICTS:,}",
+            )  # fmt: skip
+
+    def _said(self, name: str) -> dict[str, Any]:
+        return {"field": Said(PHRASES[name]), "given": getattr(self, name)}
 
     @property
     def overlap_capacity(self) -> int:
@@ -155,25 +171,25 @@ LATER = frozenset(
 )
 """Fields that the first studies did not have."""
 PHRASES: Mapping[str, str] = {
-    "neurons_per_arm": "Neurons an arm",
-    "snippets": "Snippets an item",
-    "verdicts_per_neuron": "Raters a neuron",
-    "overlap": "Overlap neurons an arm",
-    "overlap_verdicts": "Raters an overlap neuron",
-    "seats": "Raters",
-    "mixed_per_arm": "Mixed controls an arm",
-    "repeats_per_arm": "Repeats an arm",
-    "repeat_distance": "The distance of a repeat",
-    "tokens": "Tokens a snippet",
-    "wide_tokens": "Tokens a widened snippet",
-    "directions_per_arm": "Random directions an arm",
-    "rank_shaded_per_arm": "Neurons an arm shaded by rank",
-    "practice_items": "Practice items",
-    "check_snippets": "Snippets of the hypothesis check",
-    "guesses": "Guesses of the condition",
-    "unblinders": "Persons it takes to unblind",
-    "clock_seconds": "Seconds until the clock turns",
-    "clock_end_seconds": "Seconds until the clock is full",
+    "neurons_per_arm": N_("Neurons an arm"),
+    "snippets": N_("Snippets an item"),
+    "verdicts_per_neuron": N_("Raters a neuron"),
+    "overlap": N_("Overlap neurons an arm"),
+    "overlap_verdicts": N_("Raters an overlap neuron"),
+    "seats": N_("Raters"),
+    "mixed_per_arm": N_("Mixed controls an arm"),
+    "repeats_per_arm": N_("Repeats an arm"),
+    "repeat_distance": N_("The distance of a repeat"),
+    "tokens": N_("Tokens a snippet"),
+    "wide_tokens": N_("Tokens a widened snippet"),
+    "directions_per_arm": N_("Random directions an arm"),
+    "rank_shaded_per_arm": N_("Neurons an arm shaded by rank"),
+    "practice_items": N_("Practice items"),
+    "check_snippets": N_("Snippets of the hypothesis check"),
+    "guesses": N_("Guesses of the condition"),
+    "unblinders": N_("Persons it takes to unblind"),
+    "clock_seconds": N_("Seconds until the clock turns"),
+    "clock_end_seconds": N_("Seconds until the clock is full"),
 }
 FITS = (
     ("verdicts_per_neuron", "seats"),

@@ -8,6 +8,7 @@ from fastapi import Form
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from app.errors import Invalid
+from app.language import N_
 from app.params import no_nul
 from app.reports.statistics.plan import LONGEST_QUESTION, CannotDecide, Correction, Plan, Shuffle, Version
 from app.settings import Settings
@@ -102,7 +103,10 @@ class NewStudy(BaseModel):
         known = {name for name, _ in listed(settings.runs_dir)}
         for name in self.run:
             if name not in known:
-                raise Invalid(f"There is no finished run “{name}” in {settings.runs_dir}. Choose from the list.")
+                raise Invalid(
+                    N_("There is no finished run “%(name)s” in %(folder)s. Choose from the list."),
+                    name=name, folder=settings.runs_dir,
+                )  # fmt: skip
         return [settings.runs_dir / name for name in self.run]
 
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter, BackgroundTasks, Query, Request, Response, Upload
 
 from app.db import ReadSession, SeparateTransactions
 from app.errors import AppError, Conflict, Invalid
+from app.language import N_
 from app.models import Administrator, DraftState
 from app.params import AppSettings, Code
 from app.rating.beside import HTMX_CONFIG
@@ -102,10 +103,13 @@ def upload(request: Request, administrator: ReadingAdministrator, settings: AppS
     try:
         content = file.file.read(LARGEST_FILE + 1)
         if len(content) > LARGEST_FILE:
-            raise Invalid(f"{name} is longer than {LARGEST_FILE} bytes, which no study.toml is. Choose another file.")
+            raise Invalid(
+                N_("%(name)s is longer than %(most)s bytes, which no study.toml is. Choose another file."),
+                name=name, most=LARGEST_FILE,
+            )  # fmt: skip
         return _filled(request, administrator, settings, read(content.decode(), name))
     except UnicodeDecodeError:
-        refusal: AppError = Invalid(f"{name} is not a text in UTF-8. Choose a study.toml.")
+        refusal: AppError = Invalid(N_("%(name)s is not a text in UTF-8. Choose a study.toml."), name=name)
     except Invalid as wrong:
         refusal = wrong
     return _form(request, administrator, settings, NewStudy(), refusal)
@@ -187,7 +191,7 @@ def _form(
         administrator=administrator, form=form, runs=runs, runs_dir=settings.runs_dir,
         conditions=["", *sorted({info.condition for _, info in runs} | ({form.baseline} - {""}))], words=words,
         planned_fields=[name for name in PLANNED if name != "question"], usual_plan=USUAL_PLAN,
-        refusal=refusal.message if refusal else None, templates=TEMPLATE_NAMES, missing=missing,
+        refusal=refusal.said if refusal else None, templates=TEMPLATE_NAMES, missing=missing,
         usual=FIRST.design, planned=seen.planned if seen else None,
         items=[trusted(one) for one in seen.fragments] if seen else [],
     )  # fmt: skip

@@ -76,5 +76,5 @@ def _page(
         request, "studies/plan.html", block="main", status_code=refusal.status_code if refusal else 200,
         administrator=administrator, study=study, plan=plans.plan_now(study, []), now=plans.plan_now(study, made),
         steps=steps, raters=raters, names={row.code: row.name for row in raters}, typed=typed or {}, words=words,
-        conditions=sorted({arm.condition for arm in study.arms}), refusal=refusal.message if refusal else None,
+        conditions=sorted({arm.condition for arm in study.arms}), refusal=refusal.said if refusal else None,
     )  # fmt: skip

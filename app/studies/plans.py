@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from app import log
 from app.errors import Conflict, Invalid, NotFound
+from app.language import N_
 from app.models import Administrator, Amendment, Arm, Rater, Study, StudyState
 from app.reports.statistics.plan import Plan
 from app.roles import Role, require
@@ -45,13 +46,15 @@ def amend_plan(
     require(administrator, Role.MANAGE)
     study = locked_study(session, code)
     if study.state is StudyState.UNBLINDED:
-        raise Conflict(f"The study “{study.name}” was unblinded, so its plan cannot be amended any more.")
-    reason = checked_reason(reason, "Say why the plan is amended; the reason is shown beside it.")
+        raise Conflict(
+            N_("The study “%(name)s” was unblinded, so its plan cannot be amended any more."), name=study.name
+        )
+    reason = checked_reason(reason, N_("Say why the plan is amended; the reason is shown beside it."))
     earlier = amendments(session, study)
     before = plan_now(study, earlier)
     plan = _amended(session, study, before, changes)
     if plan == before:
-        raise Invalid("Nothing in the plan was changed, so there is nothing to write down.")
+        raise Invalid(N_("Nothing in the plan was changed, so there is nothing to write down."))
     made = Amendment(
         study_id=study.id, number=len(earlier) + 1, actor=administrator.name, reason=reason, plan=plan,
         plan_digest=digest(plan), verdicts=count_verdicts(session, study),
@@ -101,5 +104,5 @@ def _raters(session: Session, study: Study, text: str) -> list[str]:
     wanted = [part.strip() for part in text.split(",") if part.strip()]
     for one in wanted:
         if one not in known:
-            raise NotFound(f"There is no rater “{one}” in this study.")
+            raise NotFound(N_("There is no rater “%(name)s” in this study."), name=one)
     return sorted({known[one] for one in wanted})

@@ -9,6 +9,7 @@ from typing import Any
 
 from app.errors import Invalid
 from app.reports.statistics.plan import Plan
+from app.said import N_
 from app.studies.asked import USUAL_PLAN, Asked
 from app.studies.design import Design
 
@@ -200,7 +201,9 @@ def _design(file: str, values: dict[str, Any]) -> Design:
     try:
         return Design.of(values)
     except Invalid as error:
-        raise Invalid(f"In {file}, the design does not hold together: {error.message}") from None
+        raise Invalid(
+            N_("In %(file)s, the design does not hold together: %(why)s"), file=file, why=error.said
+        ) from None
 
 
 def _plan(file: str, values: dict[str, Any]) -> Plan:

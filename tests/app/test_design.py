@@ -278,8 +278,8 @@ def test_a_design_of_the_first_studies_is_stored_as_it_was() -> None:
     [
         ({"unblinders": 3}, "Persons it takes to unblind can be at most 2; it is 3"),
         ({"snippet_choice": "bottom"}, "one of top, spectrum; it is bottom"),
-        ({"rank_shaded_per_arm": 61}, r"shaded by rank \(61\) cannot be more than neurons an arm \(60\)"),
-        ({"clock_seconds": 130}, r"clock turns \(130\) cannot be more than seconds until the clock is full \(120\)"),
+        ({"rank_shaded_per_arm": 61}, r"shaded by rank \(61\) cannot be more than “Neurons an arm” \(60\)"),
+        ({"clock_seconds": 130}, r"clock turns \(130\) cannot be more than “Seconds until the clock is full” \(120\)"),
         ({"instructions": "x" * 4001}, "4001 characters; at most 4000"),
     ],
 )

@@ -112,7 +112,7 @@ def test_a_study_needs_the_collect_split_two_runs_and_enough_neurons(tmp_path: P
     ("values", "says"),
     [
         ({"neurons_per_arm": 0}, "Neurons an arm must be at least 1"),
-        ({"verdicts_per_neuron": 4}, r"Raters a neuron \(4\) cannot be more than raters \(3\)"),
+        ({"verdicts_per_neuron": 4}, r"Raters a neuron \(4\) cannot be more than “Raters” \(3\)"),
         ({"overlap": 61}, "Overlap neurons an arm"),
         ({"tokens": 200}, "Tokens a snippet"),
     ],
