@@ -1,3 +1,4 @@
+import gc
 from asyncio import Semaphore
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -166,4 +167,7 @@ def show_failure(request: Request, error: Exception) -> Response:
 
 def app() -> FastAPI:
     """The factory uvicorn calls: `uvicorn --factory app.main:app`."""
-    return create_app(get_settings())
+    made = create_app(get_settings())
+    gc.collect()
+    gc.freeze()  # what is loaded by now stays: looking through it for garbage was a seventh of a verdict's time
+    return made
