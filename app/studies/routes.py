@@ -42,7 +42,7 @@ def study_page(
         request, "studies/study.html", block="main",
         administrator=administrator, study=study, progress=progress, raters=raters,
         left_over=left_over(raters, missing=progress.wanted - progress.done),
-        sittings=sitting_rows(session, settings, study),
+        sittings=sitting_rows(session, settings, study), idle_minutes=settings.idle_minutes,
         amendments=amendments(session, study), opened_early=len(opened_early(session, study)),
         place=own_place(session, study, administrator), held=held_by_raters(session, study),
     )  # fmt: skip

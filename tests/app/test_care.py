@@ -285,6 +285,10 @@ def test_the_page_of_a_study_lists_and_frees_and_lets_in(
     assert client.post(f"{base}/free").status_code == client.post(f"{base}/reactivate").status_code == 401
     sign_in(client, session, make_administrator(session, "Reader", may_manage=False))
     assert client.post(f"{base}/free").status_code == client.post(f"{base}/reactivate").status_code == 403
+    looked = client.get(f"/studies/{study.code}").text
+    acts = re.findall(r'<form[^>]* action="([^"]+)"', looked)
+    assert acts == ["/sign-out"], "who may only look is offered nothing that would be refused"
+    assert "It ends by itself after 30 min without a sign of life" in looked
     sign_in(client, session)
     page = client.get(f"/studies/{study.code}").text
     assert "Neurons in hand" in page
