@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
 
 from app.errors import Invalid
-from app.misread import TOO_MANY_FIELDS
+from app.misread import NOT_A_FORM, TOO_MANY_FIELDS
 
 Form = TypeVar("Form", bound=BaseModel)
 MOST_FIELDS = 1000
@@ -37,13 +37,20 @@ def described(kind: type[BaseModel]) -> dict[str, Any]:
 
 async def _fields(request: Request) -> list[tuple[str, Any]]:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/x-www-form-urlencoded":
-        async with request.form() as form:
-            return form.multi_items()
+        return await _parts(request)
     body = (await request.body()).decode("latin-1")
     try:
         return parse_qsl(body, keep_blank_values=True, max_num_fields=MOST_FIELDS)
     except ValueError:
         raise Invalid(TOO_MANY_FIELDS) from None
+
+
+async def _parts(request: Request) -> list[tuple[str, Any]]:
+    try:
+        async with request.form() as form:
+            return form.multi_items()
+    except UnicodeError:  # in an alphabet, named by whoever sent it, that cannot hold it
+        raise Invalid(NOT_A_FORM) from None
 
 
 @cache

@@ -19,7 +19,7 @@ from app.audit.routes import router as audit_router
 from app.db import WRITERS, open_engine
 from app.errors import AppError, PasswordDue, SignedOut
 from app.language import N_, language_of
-from app.misread import said_of
+from app.misread import NOT_A_FORM, TOO_MANY_FIELDS, said_of
 from app.operations.access_log import note, note_failure, write_lines
 from app.operations.bodies import BoundedBodies
 from app.operations.metrics import new_metrics
@@ -122,6 +122,7 @@ def show_app_error(request: Request, error: Exception) -> Response:
 def show_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  # registered for HTTPException only
     messages = {
+        400: TOO_MANY_FIELDS if str(error.detail).startswith("Too many fields") else NOT_A_FORM,
         404: "There is nothing at this address.",
         405: "This address does not take that kind of request.",
         413: "What was sent is larger than any form here can be. Nothing was stored. Shorten it and send it again.",

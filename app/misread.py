@@ -15,6 +15,7 @@ TOO_SMALL = N_("The field “%(field)s” takes a number from %(ge)s on, and %(g
 TOO_LARGE = N_("The field “%(field)s” takes a number up to %(le)s, and %(given)s was given. Go back and change it.")
 WRONG_LETTERS = N_("The field “%(field)s” holds characters that it cannot take. Go back, change it and send it again.")
 TOO_MANY_FIELDS = N_("This form has more fields than any of ours. Nothing was stored. Go back and send it again.")
+NOT_A_FORM = N_("What was sent cannot be read as a form. Nothing was stored. Load the page again and send it again.")
 SENTENCES = {
     "missing": MISSING,
     "string_too_long": TOO_LONG,

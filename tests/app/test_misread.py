@@ -7,6 +7,7 @@ from fastapi.testclient import TestClient
 from pydantic import BaseModel, Field, ValidationError
 from sqlalchemy.orm import Session
 
+from app.form import MOST_FIELDS
 from app.language import language
 from app.misread import said_of
 from app.params import NoNul
@@ -58,3 +59,35 @@ def test_the_page_says_it_and_not_what_pydantic_says(htmx: TestClient, session: 
     assert "takes a whole number, and “&lt;b&gt;many” is none" in answer.text
     assert "valid integer" not in answer.text
     assert "整数" in htmx.post("/studies/new?language=zh-Hans", data=form).text
+
+
+PARTS = "multipart/form-data; boundary=XX"
+UNREADABLE = [
+    f"{PARTS}; charset=undefined",
+    f"{PARTS}; charset=punycode",
+    "multipart/form-data",
+    "multipart/form-data; boundary=YY",
+]
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+@pytest.mark.parametrize("path", ["/rate/verdict", "/rate/draft", "/rate/skip", "/rate/undo"])
+def test_what_is_no_form_is_refused_by_one_sentence_on_every_page(htmx: TestClient, kind: str, path: str) -> None:
+    body = b'--XX\r\nContent-Disposition: form-data; name="verdict"\r\n\r\n_-_\r\n--XX--\r\n'
+    english, chinese = (
+        htmx.post(f"{path}{asked}", content=body, headers={"content-type": kind}) for asked in ("", "?language=zh-Hans")
+    )
+    assert english.status_code in (400, 422)
+    assert "What was sent cannot be read as a form. Nothing was stored." in english.text
+    assert "发送的内容无法作为表单读取" in chinese.text
+
+
+@pytest.mark.parametrize("path", ["/rate/verdict", "/rate/draft", "/rate/skip", "/rate/undo"])
+def test_too_many_fields_are_the_same_sentence_on_every_page(htmx: TestClient, path: str) -> None:
+    answer = htmx.post(
+        path,
+        content="&".join(["a=1"] * (MOST_FIELDS + 1)),
+        headers={"content-type": "application/x-www-form-urlencoded"},
+    )
+    assert answer.status_code in (400, 422)
+    assert "more fields than any of ours" in answer.text
