@@ -1,6 +1,6 @@
 """Numbers, moments and sentences as a report says them, in the reader's language."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -33,6 +33,26 @@ FEATURES = {
     "all": N_("all together"),
 }
 """Groups of what an item's form is told by, in the audit of blinding."""
+KINDS = {
+    "neuron": N_("neuron"),
+    "mixed": N_("mixed"),
+    "direction": N_("direction"),
+    "repeat": N_("repeat"),
+    "practice": N_("practice"),
+    "check": N_("check"),
+}
+"""Of items."""
+OUTCOMES = {
+    "started": N_("started"),
+    "answered": N_("answered"),
+    "malformed": N_("malformed"),
+    "refused": N_("refused"),
+    "limited": N_("limited"),
+    "failed": N_("failed"),
+    "timed_out": N_("timed out"),
+    "disconnected": N_("disconnected"),
+}
+"""Of calls to a model's endpoint."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +120,13 @@ class Words:
 
     def features(self, group: str) -> str:
         return self._(FEATURES[group])
+
+    def kind(self, kind: str) -> str:
+        return self._(KINDS[kind])
+
+    def outcomes(self, counts: Mapping[str, int]) -> str:
+        """3 answered, 1 timed out."""
+        return self._(N_(", ")).join(f"{thousands(n)} {self._(OUTCOMES[name])}" for name, n in counts.items())
 
     def thousands(self, n: int) -> str:
         return thousands(n)

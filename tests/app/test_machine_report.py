@@ -16,13 +16,25 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.errors import Conflict
-from app.models import MachineCall, MachineRater, MachineVerdict, RaterKind, SealedRules, Study, StudyState
+from app.language import language
+from app.models import (
+    CallOutcome,
+    ItemKind,
+    MachineCall,
+    MachineRater,
+    MachineVerdict,
+    RaterKind,
+    SealedRules,
+    Study,
+    StudyState,
+)
 from app.reports.queries import verdicts
 from app.reports.report import as_json, make_report
 from app.reports.statistics.analysis import analyse
 from app.reports.statistics.machines import compared, machine_figures
 from app.reports.statistics.plan import Plan
 from app.reports.statistics.verdicts import VERDICTS, complete, counted
+from app.reports.words import KINDS, OUTCOMES, Words
 from app.settings import Settings
 from app.studies.actions import close_study
 from app.studies.rules import open_rules
@@ -268,3 +280,12 @@ def test_what_machines_said_is_in_tables_of_its_own(client: TestClient, session:
     assert (call["outcome"], call["detail"], call["cost"]) == ("started", "cut off", None)
     assert machine.code not in client.get(f"{exports}/ratings.csv").text
     assert machine.code not in client.get(f"{exports}/raters.csv").text
+
+
+def test_outcomes_of_calls_and_kinds_of_items_are_said_in_both_languages() -> None:
+    assert set(OUTCOMES) == set(CallOutcome)
+    assert set(KINDS) == set(ItemKind)
+    assert Words(language("en")).outcomes({"answered": 1200, "timed_out": 1}) == "1\u202f200 answered, 1 timed out"
+    chinese = Words(language("zh-Hans"))
+    said = chinese.outcomes(dict.fromkeys(OUTCOMES, 1)) + "".join(map(chinese.kind, KINDS))
+    assert not any(letter.isascii() and letter.isalpha() for letter in said)
