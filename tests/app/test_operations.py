@@ -62,6 +62,16 @@ def test_metrics_are_shown_to_the_token_only(client: TestClient) -> None:
     assert "glance_studies_open 0.0" in text
 
 
+def test_the_shortcut_to_a_verdict_is_a_route_like_others(client: TestClient, lines: pytest.LogCaptureFixture) -> None:
+    assert client.post("/rate/verdict", data={"assignment": "?"}).status_code == 422
+    assert client.get("/rate/verdict").status_code == 405
+    whole = {"assignment": "a", "verdict": "INTERPRETABLE", "key": "k" * 8}
+    assert client.post("/rate/verdict", data=whole).status_code == 401
+    assert client.post("/rate/verdict", data=whole, headers={"sec-fetch-site": "cross-site"}).status_code == 403
+    said = [json.loads(record.message) for record in lines.records if record.name == "glance.requests"]
+    assert [one["route"] for one in said] == ["/rate/verdict"] * 3 + ["none"]
+
+
 def test_metrics_name_routes_and_never_addresses(
     client: TestClient, session: Session, settings: Settings, tmp_path: Path
 ) -> None:
