@@ -89,12 +89,17 @@ def set_email(session: Session, actor: Administrator, administrator_id: int, ema
     administrator = find(session, administrator_id)
     email = one_line(email, LONGEST_EMAIL).lower()
     if email and (email.count("@") != 1 or " " in email or email[0] == "@" or email[-1] == "@"):
-        raise Invalid(f"“{email}” is not an e-mail address. Type one like ada@example.org, or leave it empty.")
+        raise Invalid(
+            "“%(email)s” is not an e-mail address. Type one like ada@example.org, or leave it empty.", email=email
+        )
     if email == (administrator.email or ""):
         return
     taken = select(Administrator.name).where(Administrator.email == email)
     if email and (other := session.scalars(taken).one_or_none()) is not None:
-        raise Conflict(f"The address {email} is “{other}”’s already. Each administrator needs one of their own.")
+        raise Conflict(
+            "The address %(email)s is “%(other)s”’s already. Each administrator needs one of their own.",
+            email=email, other=other,
+        )  # fmt: skip
     administrator.email, administrator.subject = email or None, None
     end_sessions(session, administrator)
     record(session, actor.name, "address changed", about=administrator.name)
@@ -131,6 +136,7 @@ def _lock_managers(session: Session, actor: Administrator) -> set[int]:
 def _keep_one(managers: set[int], leaving: Administrator) -> None:
     if managers == {leaving.id}:
         raise Conflict(
-            f"“{leaving.name}” is the only administrator with the role “manage”, so nobody could give it back. "
-            "Give the role to somebody else first."
+            "“%(name)s” is the only administrator with the role “manage”, so nobody could give it back. Give the role "
+            "to somebody else first.",
+            name=leaving.name,
         )

@@ -17,6 +17,8 @@ REFUSED: dict[str, tuple[str, dict[str, str], str]] = {
     "terms": ("/studies/{code}/terms", {"day_goal": "0"}, "每日目标是 0。"),
     "a link": ("/studies/{code}/raters", {"name": "甲" * 81}, "名字有 81 个字符；最多保留 80 个。"),
     "an amendment": ("/studies/{code}/plan", {"reason": "理由"}, "计划没有任何改动"),
+    "an e-mail address": ("/administrators/{ada}/email", {"email": "ada"}, "“ada”不是电子邮件地址。"),
+    "the last who manages": ("/administrators/{ada}/deactivate", {}, "“Ada”是唯一拥有“管理”角色的管理员"),
     "an administrator": ("/administrators", {"name": "Ada"}, "已有名为“Ada”的管理员。"),
     "a password": (
         "/password",
@@ -32,9 +34,10 @@ def test_a_refusal_with_a_value_is_in_the_readers_language(
 ) -> None:
     path, form, said = REFUSED[what]
     study = make_study(session, settings)
-    sign_in(client, session, make_administrator(session))
+    ada = make_administrator(session)
+    sign_in(client, session, ada)
     client.cookies.set("glance_language", "zh-Hans")
-    answer = client.post(path.format(code=study.code), data=form)
+    answer = client.post(path.format(code=study.code, ada=ada.id), data=form)
     assert answer.status_code in (409, 422)
     found = re.search(r'<p class="notice" role="alert">(.*?)</p>', answer.text, re.DOTALL)
     assert found is not None
