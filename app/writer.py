@@ -15,8 +15,8 @@ from app.durable import Disk
 from app.sqlite import SomebodyElseWrites, empty_log, without_waiting
 
 T = TypeVar("T")
-AT_ONCE = 10
-"""So many threads write where the database has room for several writers."""
+THREADS = 10
+"""So many acts wait in threads at once: for the database, or in line for their turn to write."""
 COMMITS_IN_LOG = 150
 """Of about 16 pages each. Then the log is emptied, before SQLite does it itself within somebody's commit."""
 PAUSES_SECONDS = (0.001, 0.002, 0.004, 0.008, 0.016)
@@ -42,7 +42,7 @@ class Writer:
         one = has_one_writer(engine)
         self._engine, self._disk = engine, Disk(engine) if one else None
         self._on_the_spot, self._pauses = without_waiting(engine), PAUSES_SECONDS if one else ()
-        self._threads = ThreadPoolExecutor(1 if one else AT_ONCE, thread_name_prefix="writer")
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="writer")
         self._in_log, self._in_threads_until = 0, 0.0
 
     async def __call__(self, act: Callable[[Session], T]) -> T:
@@ -53,14 +53,15 @@ class Writer:
 
     async def _do(self, act: Callable[[Session], T]) -> T:
         for pause in self._pauses:
-            if (begun := time.monotonic()) < self._in_threads_until:
+            if time.monotonic() < self._in_threads_until:
                 break
+            begun = time.thread_time()  # of this thread alone, however busy the machine is
             try:
                 done = _committed(self._on_the_spot, act)
             except SomebodyElseWrites:
                 await asyncio.sleep(pause)
             else:
-                self._note(time.monotonic() - begun)
+                self._note(time.thread_time() - begun)
                 return done
         return await asyncio.get_running_loop().run_in_executor(self._threads, _committed, self._engine, act)
 

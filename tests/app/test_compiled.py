@@ -5,12 +5,13 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from sqlalchemy import bindparam, insert, literal, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Engine, bindparam, func, insert, literal, select, update
+from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
 from app.clock import now
 from app.compiled import Compiled
+from app.db import transaction
 from app.models import Assignment, AssignmentState, Event, Item, ItemContent, Rater, Rating, Sitting, Study
 from app.models.base import new_code
 from tests.app.seated import Hand, join, seated_study
@@ -105,6 +106,23 @@ def test_errors_are_those_of_sqlalchemy(session: Session, study: Study) -> None:
     with pytest.raises(IntegrityError), session.begin_nested():
         add.run(session, **values, hash="2" * 64)
     assert Compiled(select(Event.line).limit(1)).row(session), "the transaction goes on"
+
+
+def test_a_connection_that_broke_is_not_used_again(own_engine: Engine) -> None:
+    if own_engine.dialect.name != "postgresql":
+        pytest.skip("SQLite has no server that could go away")
+    number, broken = Compiled(select(func.pg_backend_pid())), []
+
+    def act() -> None:
+        with transaction(own_engine) as session, own_engine.connect() as other:
+            broken.append(number.one(session)[0])
+            other.execute(select(func.pg_terminate_backend(broken[0]))).all()
+            number.one(session)
+
+    with pytest.raises(OperationalError):
+        act()
+    with transaction(own_engine) as session:
+        assert number.one(session)[0] not in broken
 
 
 @pytest.mark.parametrize(

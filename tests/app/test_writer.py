@@ -138,7 +138,7 @@ def test_a_disk_that_fails_is_told_to_all_who_waited(on_sqlite: Engine, monkeypa
 
 
 @pytest.mark.parametrize("whose", ["a thread's", "another process's"])
-@pytest.mark.parametrize("seconds", [0.004, 0.4], ids=["short", "long"])
+@pytest.mark.parametrize("seconds", [0.004, 1.5], ids=["short", "long"])
 def test_the_loop_goes_on_while_somebody_else_writes(on_sqlite: Engine, whose: str, seconds: float) -> None:
     """Another process has an engine of its own, which knows nothing of our turns."""
     theirs = on_sqlite if whose == "a thread's" else open_engine(str(on_sqlite.url))
@@ -163,7 +163,7 @@ def test_the_loop_goes_on_while_somebody_else_writes(on_sqlite: Engine, whose: s
         return longest
 
     longest = in_a_loop(scenario, on_sqlite)
-    assert longest < 0.3 or seconds < 0.3, "the loop was held up by whoever wrote"
+    assert longest < 1.0 or seconds < 1.0, "the loop was held up by whoever wrote"
     assert names(on_sqlite) == {"Ours", "Theirs"}
     if theirs is not on_sqlite:
         theirs.dispose()
@@ -183,6 +183,7 @@ def test_whoever_was_refused_at_once_leaves_no_turn_and_no_short_patience_behind
 
 def test_the_log_of_writes_is_emptied_by_a_thread(on_sqlite: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "COMMITS_IN_LOG", 2)
+    monkeypatch.setattr(writer, "TOO_LONG_SECONDS", 60)
     emptied: list[str] = []
     really = sqlite.empty_log
 
@@ -213,7 +214,9 @@ def test_acts_that_take_long_do_not_hold_the_loop_up_again(own_engine: Engine, m
     def act(seconds: float) -> Callable[[Session], None]:
         def slow(_session: Session) -> None:
             where.append(threading.current_thread().name.split("_")[0])
-            time.sleep(seconds)
+            until = time.thread_time() + seconds
+            while time.thread_time() < until:
+                pass
 
         return slow
 
