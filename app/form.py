@@ -7,12 +7,14 @@ from urllib.parse import parse_qsl
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
+from starlette.requests import ClientDisconnect
 
 from app.errors import Invalid
 from app.misread import NOT_A_FORM, TOO_MANY_FIELDS
 
 Form = TypeVar("Form", bound=BaseModel)
 MOST_FIELDS = 1000
+KIND = "application/x-www-form-urlencoded"
 
 
 async def read_form(request: Request, kind: type[Form]) -> Form:
@@ -32,25 +34,22 @@ async def read_form(request: Request, kind: type[Form]) -> Form:
 def described(kind: type[BaseModel]) -> dict[str, Any]:
     """What FastAPI is told of such a route, for whoever asks the application what it takes."""
     schema = {"type": "object", "properties": {name: {"type": "string"} for name in kind.model_fields}}
-    return {"requestBody": {"content": {"application/x-www-form-urlencoded": {"schema": schema}}}}
+    return {"requestBody": {"content": {KIND: {"schema": schema}}}}
 
 
 async def _fields(request: Request) -> list[tuple[str, Any]]:
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/x-www-form-urlencoded":
-        return await _parts(request)
-    body = (await request.body()).decode("latin-1")
+    try:
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != KIND:
+            async with request.form() as form:
+                return form.multi_items()
+        body = (await request.body()).decode("latin-1")
+    # In an alphabet, named by whoever sent it, that cannot hold it; or cut short, and then nobody reads the answer.
+    except (UnicodeError, ClientDisconnect):
+        raise Invalid(NOT_A_FORM) from None
     try:
         return parse_qsl(body, keep_blank_values=True, max_num_fields=MOST_FIELDS)
     except ValueError:
         raise Invalid(TOO_MANY_FIELDS) from None
-
-
-async def _parts(request: Request) -> list[tuple[str, Any]]:
-    try:
-        async with request.form() as form:
-            return form.multi_items()
-    except UnicodeError:  # in an alphabet, named by whoever sent it, that cannot hold it
-        raise Invalid(NOT_A_FORM) from None
 
 
 @cache

@@ -1,6 +1,8 @@
 """A form read in one go: the same fields, and the same errors, as FastAPI reads them."""
 
+import asyncio
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
 from urllib.parse import quote_plus
 
@@ -12,14 +14,13 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
+from starlette.types import Message
 
 from app.errors import Invalid
-from app.form import MOST_FIELDS, read_form
+from app.form import KIND, MOST_FIELDS, read_form
 from app.models import Verdict
 from app.params import FormText, NoNul, ShortText
 from app.rating.routes import KEY, VerdictForm
-
-KIND = "application/x-www-form-urlencoded"
 
 
 class Small(BaseModel):
@@ -111,7 +112,7 @@ def test_a_form_in_parts_is_read_too(client: TestClient) -> None:
     theirs, ours = (client.post(path, files=parts) for path in ("/theirs", "/ours"))
     assert ours.status_code == theirs.status_code == 200
     assert ours.json() == theirs.json()
-    file = {**parts, "hypothesis": ("a.txt", b"a file")}
+    file: dict[str, tuple[str | None, str | bytes]] = {**parts, "hypothesis": ("a.txt", b"a file")}
     assert client.post("/ours", files=file).status_code == 422
 
 
@@ -119,6 +120,16 @@ def test_a_form_with_very_many_fields_is_refused_by_a_sentence(client: TestClien
     answer = client.post("/ours", content="&".join(["a=1"] * (MOST_FIELDS + 1)), headers={"content-type": KIND})
     assert answer.status_code == 422
     assert "more fields than any of ours" in answer.text
+
+
+@pytest.mark.parametrize("kind", [KIND, "multipart/form-data; boundary=XX"])
+def test_who_goes_away_while_sending_is_no_fault_of_ours(kind: str) -> None:
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    scope = {"type": "http", "method": "POST", "path": "/ours", "headers": [(b"content-type", kind.encode())]}
+    with ThreadPoolExecutor(1) as pool, pytest.raises(Invalid, match="cannot be read as a form"):
+        pool.submit(asyncio.run, read_form(Request(scope, receive), Small)).result()
 
 
 def test_the_form_of_a_verdict_is_checked_in_this_order() -> None:

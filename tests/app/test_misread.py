@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 from pydantic import BaseModel, Field, ValidationError
 from sqlalchemy.orm import Session
 
-from app.form import MOST_FIELDS
+from app.form import KIND, MOST_FIELDS
 from app.language import language
 from app.misread import said_of
 from app.params import NoNul
@@ -87,7 +87,7 @@ def test_too_many_fields_are_the_same_sentence_on_every_page(htmx: TestClient, p
     answer = htmx.post(
         path,
         content="&".join(["a=1"] * (MOST_FIELDS + 1)),
-        headers={"content-type": "application/x-www-form-urlencoded"},
+        headers={"content-type": KIND},
     )
     assert answer.status_code in (400, 422)
     assert "more fields than any of ours" in answer.text
