@@ -6,7 +6,14 @@ from functools import cache
 from app.language import N_, Language
 
 SENTENCES = (
-    N_("In the stratum %(name)s a row or a column of the table is empty, so it cannot be part of a stratified test."),
+    N_(
+        "In the stratum of size %(n)s a row or a column of the table is empty, so it cannot be part of a stratified "
+        "test."
+    ),
+    N_(
+        "In the stratum of rater %(n)s a row or a column of the table is empty, so it cannot be part of a stratified "
+        "test."
+    ),
     N_("It needs exactly one verdict for each neuron; here some neurons have several."),
     N_("A condition has only one kind of verdict in every stratum, so the odds ratio is unbounded."),
     N_("There is a single stratum, so there is nothing to compare across strata."),

@@ -17,6 +17,7 @@ from app.reports.pdf import pdf
 from app.reports.rated_items import all_items
 from app.reports.report import as_json, make_report
 from app.reports.undefined import undefined
+from app.reports.words import Words
 from tests.app.rated import Rated, rated_study
 
 THREE = ("gelu", "solu_ln", "gelu_ln")
@@ -107,3 +108,15 @@ def test_a_rater_may_have_guessed_a_condition_of_which_no_verdict_counts(session
     assert report.found.analysis.blinding.chance == 1 / 2
     said = {row.condition: (row.right, row.wrong) for row in report.found.analysis.blinding.conditions}
     assert said == {"solu_ln": (0, 2), "gelu": (0, 0)}
+
+
+def test_what_stratum_is_empty_is_said_in_chinese_and_by_the_letter_of_its_rater(session: Session) -> None:
+    rated = rated_study(session, verdicts=["INNIIN", "IIIINN"], raters=3)
+    report = make_report(session, rated.study)
+    assert report.found is not None
+    (across,) = report.found.analysis.across
+    assert across.by_rater.test.why.startswith("In the stratum of rater ")
+    assert across.by_rater.test.why.removeprefix("In the stratum of rater ")[0] in "ABC"
+    said = Words(language("zh-Hans")).said(across.by_rater.test.why)
+    assert "层" in said
+    assert "rater" not in said

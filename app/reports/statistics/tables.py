@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from app.reports.names import letter
 from app.reports.statistics.across import SINGLE, Across, across, refused
 from app.reports.statistics.arrays import Bools, Floats
 from app.reports.statistics.differences import shared_sizes
@@ -56,7 +57,7 @@ def across_sizes(ratings: Ratings, condition: str, baseline: str, level: float) 
     return AcrossSizes(
         condition,
         across(by_size, [f"of size {size}" for size in sizes], level),
-        across(by_rater, [f"of rater {rater}" for rater in ratings.raters_R], level),
+        across(by_rater, [f"of rater {letter(int(rater))}" for rater in ratings.raters_R], level),
     )
 
 
