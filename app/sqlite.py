@@ -17,6 +17,8 @@ CACHE_KIB = 512
 """Of SQLite's pages, a connection."""
 WRITES, READS = "BEGIN IMMEDIATE", "BEGIN"
 """IMMEDIATE: a read that turns into a write must not fail with "database is locked"."""
+WRITE_NOTHING = "pragma user_version=0"
+"""A number that nobody reads, and that is 0 already: one page is written all the same."""
 
 
 class SomebodyElseWrites(Exception):
@@ -37,12 +39,17 @@ def without_waiting(engine: Engine) -> Engine:
 
 
 def empty_log(engine: Engine) -> None:
-    """Write what the log of writes holds into the database, so that SQLite need not do it within somebody's commit."""
+    """Write what the log of writes holds into the database, so that SQLite need not do it within somebody's commit.
+
+    Whoever commits next begins the log anew, and waits for the disk to know of it: that is done here, too.
+    """
     turns: Turns = engine.get_execution_options()["turns"]
     if turns.take(BUSY_MILLISECONDS / 1000):
         try:
             with engine.connect() as connection:
-                connection.connection.cursor().execute("pragma wal_checkpoint(passive)")
+                cursor = connection.connection.cursor()
+                for statement in ("pragma wal_checkpoint(passive)", WRITES, WRITE_NOTHING, "commit"):
+                    cursor.execute(statement)
         finally:
             turns.give()
 

@@ -208,6 +208,23 @@ def test_the_log_of_writes_is_emptied_by_a_thread(on_sqlite: Engine, monkeypatch
     assert len(names(on_sqlite)) == 12
 
 
+def test_whoever_commits_after_the_log_was_emptied_need_not_begin_it_anew(on_sqlite: Engine) -> None:
+    """SQLite waits for the disk then, and the next commit may be one on the event loop."""
+    log = Path(f"{on_sqlite.url.database}-wal")
+
+    def salt() -> bytes:
+        """Of the log's header: another one as soon as it is begun anew."""
+        return log.read_bytes()[16:24]
+
+    writer._committed(on_sqlite, make("Before"))
+    before = salt()
+    sqlite.empty_log(on_sqlite)
+    emptied = salt()
+    writer._committed(sqlite.without_waiting(on_sqlite), make("After"))
+    assert before != emptied == salt()
+    assert names(on_sqlite) == {"Before", "After"}
+
+
 def test_acts_that_take_long_do_not_hold_the_loop_up_again(own_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     where: list[str] = []
 
