@@ -62,6 +62,17 @@ def test_metrics_are_shown_to_the_token_only(client: TestClient) -> None:
     assert "glance_studies_open 0.0" in text
 
 
+def test_invented_methods_share_one_name_in_the_metrics(client: TestClient) -> None:
+    settings = client.app.state.settings  # type: ignore[attr-defined]
+    client.app.state.settings = settings.model_copy(update={"metrics_token": TOKEN})  # type: ignore[attr-defined]
+    for invented in ("BREW", "get", "X" * 500):
+        client.request(invented, "/health")
+    text = client.get("/metrics", headers=WITH_TOKEN).text
+    assert "BREW" not in text
+    assert "XXX" not in text
+    assert text.count('glance_requests_total{method="other"') == 1
+
+
 def test_the_shortcut_to_a_verdict_is_a_route_like_others(client: TestClient, lines: pytest.LogCaptureFixture) -> None:
     assert client.post("/rate/verdict", data={"assignment": "?"}).status_code == 422
     assert client.get("/rate/verdict").status_code == 405
