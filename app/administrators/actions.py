@@ -11,6 +11,7 @@ from app.administrators.signing_in import waits_until
 from app.audit_log import SHELL, SOMEBODY, record, record_failure
 from app.db import OpenTransaction
 from app.errors import Conflict, Invalid, Refused
+from app.language import LANGUAGES, language
 from app.models import Administrator
 from app.names import one_line
 from app.roles import Role, give
@@ -20,6 +21,8 @@ SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 200
 """The pages take no longer one, so whoever had it could not sign in."""
 LONGEST_NAME = 100
 ALL_ROLES = frozenset(Role)
+RATER = "rater"
+"""A rater’s acts are logged under this word and their code."""
 NO_FIT = (
     "This name and password do not fit, or there were too many tries. "
     "After many tries a name has to wait, at most 15 minutes."
@@ -48,6 +51,7 @@ def add_administrator(
     name = one_line(name, LONGEST_NAME)
     if not name:
         raise Invalid("An administrator needs a name. Type one.")
+    check_no_actor(name)
     if session.scalars(select(Administrator.id).where(Administrator.name == name)).first() is not None:
         raise Conflict("There is already an administrator named “%(name)s”. Choose another name.", name=name)
     administrator = Administrator(
@@ -58,6 +62,17 @@ def add_administrator(
     session.flush()
     record(session, actor, "administrator added", about=name, roles=sorted(roles))
     return administrator
+
+
+def check_no_actor(name: str) -> None:
+    """Names under which the audit and the logs show others. Raises Invalid."""
+    alike = name.casefold()
+    ours = {said.casefold() for code in LANGUAGES for said in map(language(code).gettext, (SHELL, SOMEBODY))}
+    if alike in ours or alike.split()[0] == RATER:
+        raise Invalid(
+            "“%(name)s” is how the audit calls somebody else, so no administrator can have this name. Choose another.",
+            name=name,
+        )
 
 
 def checked(password: str) -> str:

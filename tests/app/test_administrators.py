@@ -290,6 +290,15 @@ def test_an_address_is_one_persons(session: Session) -> None:
     assert bob.email is None
 
 
+@pytest.mark.parametrize(
+    "name", ["the command line", "Somebody Unknown", "命令行", "rater xK3_9-aB", "Rater ada", "rater"]
+)
+def test_nobody_is_named_as_the_audit_calls_others(session: Session, name: str) -> None:
+    with pytest.raises(Invalid, match="is how the audit calls somebody else"):
+        add_administrator(session, name, PASSWORD)
+    assert add_administrator(session, "Raterina", PASSWORD).name == "Raterina"
+
+
 def test_unknown_names_are_said(session: Session) -> None:
     with pytest.raises(NotFound, match="“Nobody”"):
         managing.find_named(session, "Nobody")

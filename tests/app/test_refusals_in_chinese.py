@@ -20,6 +20,7 @@ REFUSED: dict[str, tuple[str, dict[str, str], str]] = {
     "an e-mail address": ("/administrators/{ada}/email", {"email": "ada"}, "“ada”不是电子邮件地址。"),
     "the last who manages": ("/administrators/{ada}/deactivate", {}, "“Ada”是唯一拥有“管理”角色的管理员"),
     "an administrator": ("/administrators", {"name": "Ada"}, "已有名为“Ada”的管理员。"),
+    "a name of somebody else": ("/administrators", {"name": "The command line"}, "审计已用“The command line”称呼别人"),
     "a password": (
         "/password",
         {"password": PASSWORD, "new": "短", "again": "短"},
