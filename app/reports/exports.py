@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from app.errors import NotFound, Refused
 from app.models import Study, StudyState
 from app.reports.formats import Format, Row, empty_warning, encode
+from app.reports.row_counts import count_rows
 from app.reports.rows import read_rows
 from app.reports.seal_file import seal_file
 from app.reports.tables import DICTIONARY, TABLES, Table, asked_for, dictionary, given_out_in, reached
@@ -80,7 +81,7 @@ def overview(session: Session, study: Study) -> list[Given]:
     return [
         Given(
             table.seen_in(study.state, study.design),
-            len(read_rows(session, study, table.seen_in(study.state, study.design))),
+            count_rows(session, study, table),
             "",
         )
         if reached(study.state, table.since)
@@ -108,7 +109,7 @@ def _in_every_format(table: Table, rows: list[Row], study: Study) -> Iterator[Fi
 def empty_tables(session: Session, study: Study) -> list[str]:
     """A sentence for every table that has no rows and should have some."""
     tables = [table for table in given_out_in(study.state, study.design) if not table.may_be_empty]
-    return [empty_warning(table) for table in tables if not read_rows(session, study, table)]
+    return [empty_warning(table) for table in tables if not count_rows(session, study, table)]
 
 
 def as_json(thing: dict[str, Any]) -> bytes:

@@ -64,7 +64,9 @@ def _hypotheses(session: Session, study: Study) -> dict[int, list[str]]:
     kind = RaterKind.SIMULATED if study.simulated else RaterKind.HUMAN
     found: dict[int, list[str]] = defaultdict(list)
     statement = (
-        standing().join(Rater, Rater.id == Assignment.rater_id).where(Rater.study_id == study.id, Rater.kind == kind)
+        standing(study)
+        .join(Rater, Rater.id == Assignment.rater_id)
+        .where(Rater.study_id == study.id, Rater.kind == kind)
     )
     for rating, assignment in session.execute(statement.order_by(Rater.code, Assignment.position)):
         if rating.verdict == Verdict.INTERPRETABLE and rating.hypothesis.strip():

@@ -67,7 +67,7 @@ def _read(session: Session, study: Study, start: int, count: int) -> list[RatedI
         for item, opened, arm, fragment in session.execute(_opened(study).limit(count).offset(start))
     }  # fmt: skip
     numbers = {rater.id: number for number, (rater, _) in enumerate(raters_in_order(session, study))}
-    for rating, assignment in session.execute(_said(list(found))):
+    for rating, assignment in session.execute(_said(study, list(found))):
         said = Said(numbers[assignment.rater_id], str(rating.verdict), rating.hypothesis)
         found[assignment.item_id].said.append(said)
     return list(found.values())
@@ -84,8 +84,8 @@ def _opened(study: Study) -> Select[Item, OpenedItem, Arm, bytes]:
     )
 
 
-def _said(items: list[int]) -> Select[Rating, Assignment]:
-    found = standing().join(Rater, Rater.id == Assignment.rater_id).where(Assignment.item_id.in_(items))
+def _said(study: Study, items: list[int]) -> Select[Rating, Assignment]:
+    found = standing(study).join(Rater, Rater.id == Assignment.rater_id).where(Assignment.item_id.in_(items))
     return found.order_by(Rater.id, Assignment.position)
 
 

@@ -49,7 +49,7 @@ Cells = dict[str, Cell]
 
 
 def _progress(session: Session, study: Study) -> Iterator[Cells]:
-    done = standing_by(Assignment.rater_id.expression)
+    done = standing_by(Assignment.rater_id.expression, study)
     stays = (
         select(
             Sitting.rater_id,
@@ -57,6 +57,8 @@ def _progress(session: Session, study: Study) -> Iterator[Cells]:
             func.sum(Sitting.active_seconds).label("active"),
             func.max(Sitting.last_seen_at).label("seen"),
         )
+        .join(Rater, Rater.id == Sitting.rater_id)
+        .where(Rater.study_id == study.id)
         .group_by(Sitting.rater_id)
         .subquery()
     )
@@ -75,7 +77,7 @@ def _progress(session: Session, study: Study) -> Iterator[Cells]:
 
 
 def _ratings(session: Session, study: Study) -> Iterator[Cells]:
-    last = last_versions()
+    last = last_versions(study)
     statement = (
         select(Rating, Assignment, Rater, Item, Sitting.code, OpenedItem, Arm, last.c.version)
         .join(Assignment, Assignment.id == Rating.assignment_id)
@@ -111,7 +113,7 @@ def _unit(opened: OpenedItem | None, arm: Arm | None) -> Cells:
 
 
 def _items(session: Session, study: Study) -> Iterator[Cells]:
-    done, repeated = standing_by(Assignment.item_id.expression), aliased(Item)
+    done, repeated = standing_by(Assignment.item_id.expression, study), aliased(Item)
     statement = (
         select(Item, ItemKey.leaf, repeated.code, OpenedItem, Arm, done.c.n)
         .outerjoin(ItemKey, ItemKey.item_id == Item.id)
@@ -131,7 +133,7 @@ def _items(session: Session, study: Study) -> Iterator[Cells]:
 
 
 def _raters(session: Session, study: Study) -> Iterator[Cells]:
-    done = standing_by(Assignment.rater_id.expression)
+    done = standing_by(Assignment.rater_id.expression, study)
     counts: dict[int, int] = dict(session.execute(select(done.c.id, done.c.n)).all())
     for number, (rater, seat) in enumerate(raters_in_order(session, study)):
         yield {

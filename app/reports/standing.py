@@ -6,15 +6,22 @@ from sqlalchemy.orm import Session
 from app.models import Assignment, Rater, Rating, RatingAction, Seat, Study
 
 
-def last_versions() -> Subquery:
-    """The number of the last version of every assignment."""
+def last_versions(study: Study) -> Subquery:
+    """The number of the last version of every assignment of the study."""
     newest = func.max(Rating.version).label("version")
-    return select(Rating.assignment_id, newest).group_by(Rating.assignment_id).subquery()
+    return (
+        select(Rating.assignment_id, newest)
+        .join(Assignment, Assignment.id == Rating.assignment_id)
+        .join(Rater, Rater.id == Assignment.rater_id)
+        .where(Rater.study_id == study.id)
+        .group_by(Rating.assignment_id)
+        .subquery()
+    )
 
 
-def standing() -> Select[Rating, Assignment]:
-    """The verdicts that stand: last versions that are no withdrawal."""
-    last = last_versions()
+def standing(study: Study) -> Select[Rating, Assignment]:
+    """The verdicts of the study that stand: last versions that are no withdrawal."""
+    last = last_versions(study)
     return (
         select(Rating, Assignment)
         .join(last, (last.c.assignment_id == Rating.assignment_id) & (last.c.version == Rating.version))
@@ -23,9 +30,9 @@ def standing() -> Select[Rating, Assignment]:
     )
 
 
-def standing_by(column: ColumnElement[int]) -> Subquery:
-    """How many verdicts stand, by item or by rater."""
-    found = standing().with_only_columns(column.label("id"), func.count().label("n"))
+def standing_by(column: ColumnElement[int], study: Study) -> Subquery:
+    """How many verdicts of the study stand, by item or by rater."""
+    found = standing(study).with_only_columns(column.label("id"), func.count().label("n"))
     return found.group_by(column).subquery()
 
 

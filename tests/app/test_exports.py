@@ -17,10 +17,29 @@ from sqlalchemy.orm import Session
 
 from app.errors import NotFound, Refused
 from app.models import Assignment, Item, ItemKind, Rater, Rating, Sitting, StudyState
-from app.reports.exports import FORMATS, attachment, empty_tables, export, file_name, files, plain_name, zipped
+from app.reports.exports import (
+    FORMATS,
+    attachment,
+    empty_tables,
+    export,
+    file_name,
+    files,
+    overview,
+    plain_name,
+    zipped,
+)
 from app.reports.formats import neutral, original, to_csv
+from app.reports.rows import READERS
 from app.reports.tables import CLOSED, OPEN, TABLES, Column, Table, markdown
-from tests.app.rated import blank_study, make_assignment, make_item, make_rater, make_rating, rated_study
+from tests.app.rated import (
+    blank_study,
+    counted_unlike_read,
+    make_assignment,
+    make_item,
+    make_rater,
+    make_rating,
+    rated_study,
+)
 
 AWKWARD = [
     "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1+1", "'=1", "''@x", "'quoted'", 'say "no", twice',
@@ -165,6 +184,15 @@ def test_another_studys_rows_stay_out(session: Session) -> None:
     one, two = rated_study(session, name="one"), rated_study(session, ["IIIII", "N"], name="two")
     assert [export(session, rated.study, "ratings", "csv").rows for rated in (one, two)] == [8, 6]
     assert [export(session, rated.study, "events", "csv").rows for rated in (one, two)] == [1, 1]
+    assert [counted_unlike_read(session, rated.study) for rated in (one, two)] == [[], []]
+
+
+def test_the_page_of_downloads_counts_rows_in_the_database(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    rated = rated_study(session)
+    for name in list(READERS):
+        monkeypatch.delitem(READERS, name)
+    rows = {given.table.name: given.rows for given in overview(session, rated.study)}
+    assert (rows["ratings"], rows["raters"], rows["items"], rows["arms"], rows["machine_calls"]) == (8, 2, 8, 2, 0)
 
 
 def test_an_empty_table_is_a_header_and_a_warning(session: Session) -> None:

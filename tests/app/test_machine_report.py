@@ -42,7 +42,16 @@ from model_runner.run_folder import open_run
 from model_runner.run_rules import RULES_NAME, RunRules, UnitRule, rules_digest
 from model_runner.run_rules import as_json as rules_json
 from tests.app.crawl import crawl
-from tests.app.rated import LETTERS, Rated, make_assignment, make_rater, make_rating, make_sitting, rated_study
+from tests.app.rated import (
+    LETTERS,
+    Rated,
+    counted_unlike_read,
+    make_assignment,
+    make_rater,
+    make_rating,
+    make_sitting,
+    rated_study,
+)
 from tests.studies import PASSWORD, make_administrator, make_study, sign_in, two_runs
 
 ROWS = st.tuples(
@@ -249,6 +258,7 @@ def test_rules_open_with_the_secret_and_are_those_of_the_runs(
     assert [one["fraction"]["value"] for one in machine["of_all"]][1] == 1.0
     assert machine["figures"]["agreement"]["percent"]["value"] is None  # nobody rated
     assert "The rule rater over all neurons" in client.get(f"/studies/{study.code}/report").text
+    assert counted_unlike_read(session, study) == []
     _changed_rules_are_found(session, study)
 
 
@@ -270,6 +280,7 @@ def test_what_machines_said_is_in_tables_of_its_own(client: TestClient, session:
     session.add(MachineCall(machine_rater_id=machine.id, item_id=rated.items[0].id, detail="cut off"))
     session.flush()
     sign_in(client, session)
+    assert counted_unlike_read(session, rated.study) == []
     exports = f"/studies/{rated.study.code}/exports"
     rows = client.get(f"{exports}/machine_verdicts.json").json()["rows"]
     assert {row["item"]: row["verdict"][0] for row in rows} == {

@@ -20,6 +20,7 @@ from app.settings import Settings
 from app.studies.actions import close_study, unblind_study
 from app.studies.plans import amend_plan
 from app.studies.verifying import verify_export
+from tests.app.rated import counted_unlike_read
 from tests.app.test_phases import check_all, guess_all, practise, rate_all
 from tests.studies import PHASES, make_administrator, make_study, open_rater, phased_runs, sign_in
 
@@ -77,6 +78,7 @@ def test_export_import_export_gives_the_same_bytes(session: Session, study: Stud
             file.unlink()
     found = import_ratings(session, study, tmp_path, "Ada")
     answers = sum(len(session.scalars(select(of)).all()) for of in (PracticeAnswer, CheckAnswer, Guess))
+    assert counted_unlike_read(session, study) == []
     assert found.answers == answers > 2 * PHASES["practice_items"] + 2 * PHASES["guesses"]
     assert exported(session, study, tmp_path) == before
     assert set(session.scalars(select(Rater.phase))) == {RaterPhase.DONE}
