@@ -1,7 +1,7 @@
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Row, Select, and_, func, or_, select
 from sqlalchemy.orm import Session
@@ -150,6 +150,17 @@ def rater_rows(session: Session, study: Study, viewer: Administrator | None = No
     return rows + [_link_row(link, at, joined[link.id]) for link in links if link.reusable or link.id not in opened]
 
 
+class RaterName(NamedTuple):
+    code: str
+    name: str
+
+
+def rater_names(session: Session, study: Study) -> list[RaterName]:
+    """Everybody who came in, by name: for choosing them on a page, which need not know how they work."""
+    named = select(Rater.code, Rater.name).where(Rater.study_id == study.id).order_by(Rater.name)
+    return [RaterName(code, name) for code, name in session.execute(named)]
+
+
 def own_raters(session: Session, study: Study, viewer: Administrator) -> set[int]:
     """The raters who this administrator is: joined or signed in from one browser, or of the same name."""
     known = select(OwnRater.rater_id).where(OwnRater.administrator_id == viewer.id)
@@ -198,6 +209,8 @@ def _raters(study: Study) -> Select[Any]:
         select(
             Sitting.rater_id, func.max(Sitting.last_seen_at).label("seen"), func.sum(Sitting.active_seconds).label("s")
         )
+        .join(Rater, Rater.id == Sitting.rater_id)
+        .where(Rater.study_id == study.id)
         .group_by(Sitting.rater_id)
         .subquery()
     )

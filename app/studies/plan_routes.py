@@ -9,7 +9,7 @@ from app.db import OpenTransaction, SeparateReads, SeparateTransactions
 from app.errors import AppError, Invalid
 from app.models import Administrator
 from app.params import Code
-from app.raters.queries import rater_rows
+from app.raters.queries import rater_names
 from app.security import ReadingAdministrator
 from app.studies import plans, queries, words
 from app.web import redirect, render
@@ -69,7 +69,7 @@ def _page(
     with reads() as session:
         study = queries.find_study(session, code)
         made = plans.amendments(session, study)
-        raters = [row for row in rater_rows(session, study) if row.code]
+        raters = rater_names(session, study)
     before = [study.plan, *(one.plan for one in made)]
     steps = [(one, plans.changed(earlier, one.plan)) for earlier, one in zip(before, made, strict=False)]
     return render(

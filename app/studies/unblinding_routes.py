@@ -8,7 +8,7 @@ from app.db import OpenTransaction, ReadSession, SeparateReads, SeparateTransact
 from app.errors import AppError, NotFound
 from app.models import Administrator, StudyState
 from app.params import AppSettings, Code, FormText, ShortText
-from app.raters.queries import rater_rows
+from app.raters.queries import rater_names
 from app.roles import Role, require
 from app.security import ReadingAdministrator, WritingAdministrator
 from app.settings import Settings
@@ -120,7 +120,7 @@ def _open_item_page(
     refusal = typed.get("refusal")
     with reads() as session:
         study = queries.find_study(session, code)
-        raters = [row for row in rater_rows(session, study) if row.code]
+        raters = rater_names(session, study)
         opened = early.opened_early(session, study)
     return render(
         request, "studies/open-item.html", block="main", status_code=refusal.status_code if refusal else 200,

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import select, update
+from sqlalchemy import event, select, update
 from sqlalchemy.orm import Session
 
 from app import commands
@@ -139,6 +139,21 @@ def test_the_page_of_the_plan_amends_it(client: TestClient, session: Session, se
     sign_in(client, session, make_administrator(session, "Bob", may_manage=False))
     assert "Write the amendment down" not in client.get(address).text
     assert client.post(address, data={"alpha": "0.02", "reason": "another"}).status_code == 403
+
+
+@pytest.mark.parametrize("page", ["plan", "open-item"])
+def test_pages_that_only_name_raters_do_not_ask_how_they_work(
+    client: TestClient, session: Session, settings: Settings, page: str
+) -> None:
+    study = make_study(session, settings)
+    sign_in(client, session)
+    kim = join(session, study, "Kim")
+    asked: list[str] = []
+    event.listen(session.connection(), "before_cursor_execute", lambda *args: asked.append(args[2]))
+    text = client.get(f"/studies/{study.code}/{page}").text
+    assert f'value="{kim.code}"' in text
+    assert "Kim" in text
+    assert [statement for statement in asked if "rating" in statement.partition("FROM")[2]] == []
 
 
 def test_raters_are_shown_the_digest_of_the_plan_as_it_stands(
