@@ -34,8 +34,15 @@ def prepare(engine: Engine) -> None:
 
 
 def without_waiting(engine: Engine) -> Engine:
-    """The same pool, but its transactions begin at once or raise SomebodyElseWrites."""
-    return engine.execution_options(patient=False)
+    """The same database, but its transactions begin at once or raise SomebodyElseWrites.
+
+    Its connections are its own, to be disposed of: those of the engine may all be held by requests that can only go on
+    when whoever asks here does. The two share the line of writers.
+    """
+    options = {**engine.get_execution_options(), "patient": False}
+    own = Engine(engine.pool.recreate(), engine.dialect, engine.url, execution_options=options)
+    event.listen(own, "begin", _begin)
+    return own
 
 
 def empty_log(engine: Engine) -> None:
