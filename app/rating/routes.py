@@ -164,7 +164,12 @@ def own_sittings(request: Request, session: ReadSession, settings: AppSettings, 
     east = minutes_east_of(request.cookies.get("glance_east"))
     stays = own_stays(session, settings, rater)
     return render(
-        request, "rating/sessions.html", stays=stays, zone=zone_name(east), there=partial(there, minutes_east=east)
+        request,
+        "rating/sessions.html",
+        stays=stays,
+        zone=zone_name(east),
+        there=partial(there, minutes_east=east),
+        idle_minutes=settings.idle_minutes,
     )
 
 

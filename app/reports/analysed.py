@@ -33,6 +33,9 @@ class Analysed:
     stamp: str = ""
     """What its figures are stamped with: SIMULATED, PILOT, both or nothing."""
 
+    clock: tuple[int, int] = (60, 120)
+    """Seconds until raters' soft clock turned, and until it was full."""
+
     _figures: "dict[str, dict[str, Figure]]" = field(default_factory=dict)
     _drawn: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -42,7 +45,9 @@ class Analysed:
 
         if speaking.code not in self._figures:
             with in_language(speaking):
-                self._figures[speaking.code] = {figure.name: figure for figure in draw(self.analysis, self.stamp)}
+                self._figures[speaking.code] = {
+                    figure.name: figure for figure in draw(self.analysis, self.stamp, self.clock)
+                }
         return self._figures[speaking.code]
 
     def is_drawn_in(self, speaking: Language) -> bool:
@@ -73,13 +78,15 @@ class Inputs:
     held_out: "pd.DataFrame | None" = None
     stamp: str = ""
     """What the figures are stamped with."""
+    clock: tuple[int, int] = (60, 120)
+    """Seconds until raters' soft clock turned, and until it was full."""
 
     @cached_property
     def key(self) -> str:
         """Equal for the very same tables and plan of the study with this seal."""
         every = (self.arms, self.verdicts, self.guesses, self.held_out)
         tables = "\n".join("" if one is None else one.to_csv() for one in every)
-        return sha256(f"{self.plan}\n{self.seal}\n{self.stamp}\n{tables}".encode()).hexdigest()
+        return sha256(f"{self.plan}\n{self.seal}\n{self.stamp}\n{self.clock}\n{tables}".encode()).hexdigest()
 
 
 def kept(inputs: Inputs) -> Analysed | None:
@@ -99,6 +106,7 @@ def analysed(inputs: Inputs) -> Analysed:
                     guesses=inputs.guesses, held_out=inputs.held_out,
                 ),
                 inputs.stamp,
+                inputs.clock,
             )  # fmt: skip
         _kept.move_to_end(inputs.key)
         while len(_kept) > KEPT:
@@ -106,7 +114,7 @@ def analysed(inputs: Inputs) -> Analysed:
         return _kept[inputs.key]
 
 
-def draw(analysis: "Analysis", stamp: str) -> "list[Figure]":
+def draw(analysis: "Analysis", stamp: str, clock: tuple[int, int]) -> "list[Figure]":
     """The figures that these numbers can fill."""
     from app.reports.figures import blinding_figure, forest_figure, fraction_figure, strictness_figure, times_figure
 
@@ -119,5 +127,5 @@ def draw(analysis: "Analysis", stamp: str) -> "list[Figure]":
     if analysis.blinding and any(bang.index.defined for bang in analysis.blinding.conditions):
         drawn.append(blinding_figure(analysis.blinding, baseline, stamp))
     if any(row.quantiles_seconds for row in analysis.times):
-        drawn.append(times_figure(analysis.times, baseline, stamp))
+        drawn.append(times_figure(analysis.times, baseline, stamp, clock))
     return drawn

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.language import Language, language
 from app.models import Amendment, Study
+from app.rating.queries import clock_of
 from app.reports.amended import Amended, EarlyItem, amended, early_items, plans_of
 from app.reports.answers import guesses, held_out, left_out
 from app.reports.arms import ArmRow, arm_rows
@@ -135,6 +136,7 @@ def gather(session: Session, study: Study) -> Gathered:
     inputs = Inputs(
         table, plan, study.seal_root, offered(study), partial(pages, session, study),
         guesses=guesses(session, study, plan, out), held_out=checked, stamp=stamp_of(study),
+        clock=clock_of(study.design),
     )  # fmt: skip
     return Gathered(table, made, sealed, plan, checked, None if counted(whole, plan).empty else inputs)
 

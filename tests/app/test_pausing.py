@@ -317,6 +317,9 @@ def test_raters_see_their_own_sessions_only(client: TestClient, session: Session
     page = client.get("/rate/sessions").text
     assert "paused" in page
     assert '<td class="num">1</td>' in page
+    settings = client.app.state.settings  # type: ignore[attr-defined]
+    client.app.state.settings = settings.model_copy(update={"idle_minutes": 45})  # type: ignore[attr-defined]
+    assert "or after 45 minutes without a sign of life" in client.get("/rate/sessions").text
     client.cookies.clear()
     assert client.get("/rate/sessions").status_code == 401
     open_rater(client, session, session.get_one(Study, at_work.id), "Kim")

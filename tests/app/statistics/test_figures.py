@@ -57,6 +57,13 @@ def parts(drawing: Figure) -> list[ElementTree.Element]:
     return list(ElementTree.fromstring(f"<div>{markup}</div>").iter("svg"))  # noqa: S314 - our own drawing
 
 
+@pytest.mark.parametrize(("clock", "words"), [((60, 120), ("1 min", "2 min")), ((90, 300), ("90 s", "5 min"))])
+def test_the_dashed_lines_are_the_clock_of_the_design(clock: tuple[int, int], words: tuple[str, str]) -> None:
+    markup = figures.inline(figures.times_figure(analysis((1000,)).times, "gelu", clock=clock))
+    texts = {text.removeprefix(">").removesuffix("<") for text in re.findall(r">[^<>]+<", markup)}
+    assert {word for word in texts if re.fullmatch(r"\d+ (min|s)", word)} == set(words)
+
+
 @pytest.mark.parametrize("index", range(6))
 def test_inline_drawings(index: int) -> None:
     drawing = drawings()[index]
