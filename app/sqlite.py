@@ -11,7 +11,7 @@ from sqlalchemy.exc import OperationalError
 from app.turns import Turns
 
 BUSY_MILLISECONDS = 30_000
-LONGEST_LOG_PAGES = 4000
+LONGEST_LOG_PAGES = 8000
 """Of four kilobytes. Whoever commits beyond it writes them into the database at once."""
 CACHE_KIB = 512
 """Of SQLite's pages, a connection."""

@@ -17,7 +17,7 @@ from app.sqlite import SomebodyElseWrites, empty_log, without_waiting
 T = TypeVar("T")
 THREADS = 10
 """So many acts wait in threads at once: for the database, or in line for their turn to write."""
-COMMITS_IN_LOG = 150
+COMMITS_IN_LOG = 400
 """Of about 16 pages each. Then the log is emptied, before SQLite does it itself within somebody's commit."""
 PAUSES_SECONDS = (0.001, 0.002, 0.004, 0.008, 0.016)
 """Whoever writes is mostly done by then."""
