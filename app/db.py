@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from app.durable import make_durable
 from app.sqlite import READS, prepare
 
-THREADS = 40
+THREADS, OVERFLOW = 40, 10
 """A server answers this many requests at once (Starlette's threads): each finds a connection without waiting."""
 WRITERS = THREADS // 2
 """Of them, this many may write. Each step of a request asks for a thread anew: if requests that wait for a lock had
@@ -21,7 +21,7 @@ def open_engine(url: str) -> Engine:
     """Open the database. SQLite is given real transactions, WAL and foreign keys."""
     # The connection that was used last comes first: what it read and prepared is at hand, and those not needed rest.
     engine = create_engine(
-        url, pool_pre_ping=not url.startswith("sqlite"), pool_size=THREADS, max_overflow=10, pool_use_lifo=True
+        url, pool_pre_ping=not url.startswith("sqlite"), pool_size=THREADS, max_overflow=OVERFLOW, pool_use_lifo=True
     )
     if has_one_writer(engine):
         prepare(engine)

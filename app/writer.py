@@ -41,7 +41,8 @@ class Writer:
     def __init__(self, engine: Engine) -> None:
         one = has_one_writer(engine)
         self._engine, self._disk = engine, Disk(engine) if one else None
-        self._on_the_spot, self._pauses = (without_waiting(engine), PAUSES_SECONDS) if one else (engine, ())
+        self._on_the_spot = without_waiting(engine) if one else engine
+        self._pauses = PAUSES_SECONDS if one else ()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="writer")
         self._in_log, self._in_threads_until = 0, 0.0
 

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,7 +14,7 @@ from sqlalchemy import Engine, select, text
 from sqlalchemy.orm import Session
 
 from app import durable, sqlite, writer
-from app.db import open_engine, reading, transaction
+from app.db import OVERFLOW, THREADS, open_engine, reading, transaction
 from app.db import read_only as without_lock
 from app.models import Study
 from app.writer import Writer
@@ -169,16 +170,41 @@ def test_the_loop_goes_on_while_somebody_else_writes(on_sqlite: Engine, whose: s
         theirs.dispose()
 
 
-def test_whoever_was_refused_at_once_leaves_no_turn_and_no_short_patience_behind(on_sqlite: Engine) -> None:
+@pytest.fixture
+def at_once(on_sqlite: Engine) -> Iterator[Engine]:
+    """As the event loop has it."""
+    own = sqlite.without_waiting(on_sqlite)
+    yield own
+    own.dispose()
+
+
+def test_whoever_was_refused_at_once_leaves_no_turn_and_no_short_patience_behind(
+    on_sqlite: Engine, at_once: Engine
+) -> None:
     with transaction(on_sqlite) as session:
         seated_study(session, name="First")
         with pytest.raises(sqlite.SomebodyElseWrites):
-            writer._committed(sqlite.without_waiting(on_sqlite), make("Second"))
-    with on_sqlite.connect() as one, without_lock(on_sqlite).connect() as other:
+            writer._committed(at_once, make("Second"))
+    with at_once.connect() as one, without_lock(on_sqlite).connect() as other:
         patience = {each.execute(text("pragma busy_timeout")).scalar_one() for each in (one, other)}
     assert patience == {sqlite.BUSY_MILLISECONDS}
-    writer._committed(sqlite.without_waiting(on_sqlite), make("Third"))
+    writer._committed(at_once, make("Third"))
     assert names(on_sqlite) == {"First", "Third"}
+
+
+def test_the_loop_writes_also_while_requests_hold_every_connection(on_sqlite: Engine) -> None:
+    """They go on only when the loop does: it must not wait for them."""
+
+    async def scenario(write: Writer) -> str:
+        return await write(make("Ours"))
+
+    with ExitStack() as held:
+        for _ in range(THREADS + OVERFLOW):
+            held.enter_context(on_sqlite.connect())
+        begun = time.monotonic()
+        assert in_a_loop(scenario, on_sqlite) == "Ours"
+        assert time.monotonic() - begun < 20  # the pool's patience is 30 s
+    assert names(on_sqlite) == {"Ours"}
 
 
 def test_the_log_of_writes_is_emptied_by_a_thread(on_sqlite: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +234,7 @@ def test_the_log_of_writes_is_emptied_by_a_thread(on_sqlite: Engine, monkeypatch
     assert len(names(on_sqlite)) == 12
 
 
-def test_whoever_commits_after_the_log_was_emptied_need_not_begin_it_anew(on_sqlite: Engine) -> None:
+def test_whoever_commits_after_the_log_was_emptied_need_not_begin_it_anew(on_sqlite: Engine, at_once: Engine) -> None:
     """SQLite waits for the disk then, and the next commit may be one on the event loop."""
     log = Path(f"{on_sqlite.url.database}-wal")
 
@@ -220,7 +246,7 @@ def test_whoever_commits_after_the_log_was_emptied_need_not_begin_it_anew(on_sql
     before = salt()
     sqlite.empty_log(on_sqlite)
     emptied = salt()
-    writer._committed(sqlite.without_waiting(on_sqlite), make("After"))
+    writer._committed(at_once, make("After"))
     assert before != emptied == salt()
     assert names(on_sqlite) == {"Before", "After"}
 
