@@ -15,6 +15,9 @@ THREADS, OVERFLOW = 40, 10
 WRITERS = THREADS // 2
 """Of them, this many may write. Each step of a request asks for a thread anew: if requests that wait for a lock had
 taken them all, the one that holds it could never commit."""
+READERS = THREADS // 2
+"""The same of those that read: if all connections were held by requests that wait for a thread, and all threads waited
+for a connection, nobody could go on."""
 
 
 def open_engine(url: str) -> Engine:
@@ -74,7 +77,16 @@ def reading(engine: Engine) -> Iterator[Session]:
         yield session
 
 
-def read_session(request: Request) -> Iterator[Session]:
+async def room_to_read(request: Request) -> AsyncIterator[None]:
+    """The same for READERS requests that read."""
+    async with request.app.state.readers:
+        yield
+
+
+RoomToRead = Annotated[None, Depends(room_to_read, scope="function")]
+
+
+def read_session(request: Request, _room: RoomToRead) -> Iterator[Session]:
     with reading(request.app.state.engine) as session:
         yield session
 

@@ -16,7 +16,7 @@ from app.administrators.provider import insist_on_library
 from app.administrators.provider_routes import router as provider_router
 from app.administrators.routes import router as administrators_router
 from app.audit.routes import router as audit_router
-from app.db import WRITERS, open_engine
+from app.db import READERS, WRITERS, open_engine
 from app.errors import AppError, PasswordDue, SignedOut
 from app.language import N_, language_of
 from app.misread import NOT_A_FORM, TOO_MANY_FIELDS, said_of
@@ -51,7 +51,7 @@ def create_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.engine = open_engine(settings.database_url)
-        app.state.writers = Semaphore(WRITERS)
+        app.state.writers, app.state.readers = Semaphore(WRITERS), Semaphore(READERS)
         app.state.writer = writer = Writer(app.state.engine)
         if settings.request_log:
             write_lines()
