@@ -8,7 +8,7 @@ class AppError(Exception):
 
     def __init__(self, message: str, **values: object) -> None:
         # With places for values, as %(name)s, a message can be translated before they are filled.
-        self.said = Said(message, **values)
+        self.said = message if isinstance(message, Said) and not values else Said(message, **values)
         self.message = str(self.said)
         super().__init__(self.message)
 

@@ -70,7 +70,10 @@ def checked_text(hypothesis: str) -> str:
     """A hypothesis as it is kept: browsers send a line end as two characters."""
     text = hypothesis.replace("\r\n", "\n")
     if len(text) > LONGEST_TEXT:
-        raise Invalid(f"Your hypothesis has {len(text)} characters; at most {LONGEST_TEXT} are kept. Shorten it.")
+        raise Invalid(
+            "Your hypothesis has %(n)s characters; at most %(most)s are kept. Shorten it.",
+            n=len(text), most=LONGEST_TEXT,
+        )  # fmt: skip
     return text
 
 

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from app.errors import Invalid
+from app.said import N_
 from app.studies.design import Design
 
 _spelled = json.JSONEncoder(separators=(",", ":")).encode
@@ -191,9 +192,12 @@ def _choose(chance: Secret, arm: int, layer: int, letters: str, need: int, repla
     """The first `need` neurons of the layer's draw that can be shown; those passed over are noted."""
     if letters.count(SHOWN) < need:
         raise Invalid(
-            f"Layer {layer} of run number {arm + 1} has {letters.count(SHOWN)} neurons that can be shown, and the "
-            f"design needs {need} there. Ask for fewer neurons or controls an arm, or fewer snippets an item."
-        )
+            N_(
+                "Layer %(layer)s of run number %(run)s has %(n)s neurons that can be shown, and the design needs "
+                "%(need)s there. Ask for fewer neurons or controls an arm, or fewer snippets an item."
+            ),
+            layer=layer, run=arm + 1, n=letters.count(SHOWN), need=need,
+        )  # fmt: skip
     chosen: list[int] = []
     for index in chance.shuffled(range(len(letters)), "neuron", arm, layer):
         if len(chosen) == need:
@@ -210,9 +214,12 @@ def _choose_directions(chance: Secret, arm: int, layer: int, letters: str, need:
     shown = [index for index, letter in enumerate(offered) if letter == SHOWN]
     if len(shown) < need:
         raise Invalid(
-            f"Layer {layer} of run number {arm + 1} has {len(shown)} random directions that can be shown, and the "
-            f"design needs {need} there. Ask for fewer, or collect with more: glance-runner collect --directions N."
-        )
+            N_(
+                "Layer %(layer)s of run number %(run)s has %(n)s random directions that can be shown, and the design "
+                "needs %(need)s there. Ask for fewer, or collect with more: glance-runner collect --directions N."
+            ),
+            layer=layer, run=arm + 1, n=len(shown), need=need,
+        )  # fmt: skip
     return chance.shuffled(shown, "direction", arm, layer)[:need]
 
 
@@ -281,9 +288,12 @@ def _with_repeats(chance: Secret, distance: int, number: int, own: list[str], re
     room = len(own) - distance + 1  # a first showing at one of these places leaves enough behind it
     if len(firsts) > max(room, 0):
         raise Invalid(
-            f"Seat {number} has {len(own)} items of its own, too few for {len(firsts)} repeats at a distance of "
-            f"{distance} places. Ask for fewer repeats or a shorter distance."
-        )
+            N_(
+                "Seat %(seat)s has %(n)s items of its own, too few for %(repeats)s repeats at a distance of "
+                "%(distance)s places. Ask for fewer repeats or a shorter distance."
+            ),
+            seat=number, n=len(own), repeats=len(firsts), distance=distance,
+        )  # fmt: skip
     own = _brought_forward(chance, number, own, set(firsts), room)
     for code in firsts:
         earliest = own.index(code) + distance

@@ -85,7 +85,7 @@ class NewStudy(BaseModel):
         try:
             return Plan(**self.model_dump(include=set(PLANNED)))
         except ValueError as error:
-            raise Invalid(str(error)) from None
+            raise Invalid(error.args[0]) from None
 
     def asked(self) -> Asked:
         return Asked(name=self.name, pilot=self.pilot, runs=tuple(self.run), design=self.design(), plan=self.plan())

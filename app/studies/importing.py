@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from app.errors import Invalid
 from app.rating.snippets import Reach, Shown, on_each_side
+from app.said import N_, Said
 from app.studies import spectrum
 from app.studies.design import Design
 from app.studies.draw import OF_DIRECTIONS, SHOWN, DrawnItem
@@ -72,7 +73,7 @@ def read_arms(folders: Sequence[Path], design: Design, *, every_byte: bool = Tru
         faults += comparable([run.info for run in others if run.info.split == split])
     faults += [fault for run in others for fault in _stray(run.info, infos)]
     if faults:
-        raise Invalid("These runs cannot make a study. " + " ".join(faults))
+        raise Invalid(N_("These runs cannot make a study. %(why)s"), why=tuple(faults))
     return [_arm(run, [other for other in others if _same_model(other.info, run.info)], design) for run in runs]
 
 
@@ -118,34 +119,50 @@ def _open(folder: Path, every_byte: bool) -> Run:
 
 def _too_few(infos: Sequence[RunInfo]) -> Iterator[str]:
     if len(infos) < 2:
-        yield f"A study compares two runs or more; {len(infos)} was given."
+        yield Said(N_("A study compares two runs or more; %(n)s was given."), n=len(infos))
 
 
 def _same_names(infos: Sequence[RunInfo]) -> Iterator[str]:
     names = [info.name for info in infos]
     for name in sorted({name for name in names if names.count(name) > 1}):
-        yield f"Two of them have the name {name}; collect one again under another name."
+        yield Said(N_("Two of them have the name %(name)s; collect one again under another name."), name=name)
 
 
 def _unfit(info: RunInfo, design: Design) -> Iterator[str]:
     if info.split != SPLIT:
-        yield f"{info.name} was collected on the split {info.split}, and a study needs {SPLIT}."
+        yield Said(
+            N_("%(name)s was collected on the split %(split)s, and a study needs %(needed)s."),
+            name=info.name, split=info.split, needed=SPLIT,
+        )  # fmt: skip
     if info.kept < design.snippets:
-        yield f"{info.name} kept {info.kept} snippets a neuron, and the design shows {design.snippets}."
+        yield Said(
+            N_("%(name)s kept %(n)s snippets a neuron, and the design shows %(need)s."),
+            name=info.name, n=info.kept, need=design.snippets,
+        )  # fmt: skip
     if missing := [section for section in spectrum.sections(design) if section not in info.sections]:
-        how = " Collect it again with --complete." if missing != [spectrum.TOP] else ""
-        yield f"{info.name} has no section {missing[0]}.{how}"
+        yield Said(N_("%(name)s has no section %(section)s."), name=info.name, section=missing[0])
+        if missing != [spectrum.TOP]:
+            yield Said(N_("Collect it again with --complete."))
     if design.directions_per_arm and not info.directions:
-        yield f"{info.name} has no random directions. Collect it again with --directions N, or ask for none."
+        yield Said(
+            N_("%(name)s has no random directions. Collect it again with --directions N, or ask for none."),
+            name=info.name,
+        )  # fmt: skip
 
 
 def _stray(info: RunInfo, arms: Sequence[RunInfo]) -> Iterator[str]:
     """A run over another split must be of the model of an arm, over the same corpus."""
     mine = [arm for arm in arms if _same_model(info, arm)]
     if not mine:
-        yield f"{info.name} was collected on the split {info.split} of a model that no other run is of."
+        yield Said(
+            N_("%(name)s was collected on the split %(split)s of a model that no other run is of."),
+            name=info.name, split=info.split,
+        )  # fmt: skip
     if any(arm.corpus_digest != info.corpus_digest or arm.tokenizer_digest != info.tokenizer_digest for arm in mine):
-        yield f"{info.name} was collected over another corpus than the run of its model on the split {SPLIT}."
+        yield Said(
+            N_("%(name)s was collected over another corpus than the run of its model on the split %(split)s."),
+            name=info.name, split=SPLIT,
+        )  # fmt: skip
 
 
 def _same_model(one: RunInfo, other: RunInfo) -> bool:
@@ -208,7 +225,10 @@ def reopened(folder: Path, digest: str) -> Run:
     """The run of an arm after its study. Raises Invalid where it is gone, or is not the one that was sealed."""
     run = _open(folder, every_byte=False)
     if run.info.digest != digest:
-        raise Invalid(f"The run folder {folder} is not the one that was sealed: its digest is {run.info.digest}.")
+        raise Invalid(
+            N_("The run folder %(folder)s is not the one that was sealed: its digest is %(digest)s."),
+            folder=folder, digest=run.info.digest,
+        )  # fmt: skip
     return run
 
 

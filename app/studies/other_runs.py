@@ -10,6 +10,7 @@ import numpy as np
 from app.errors import Invalid
 from app.models import Verdict
 from app.rating.snippets import Shown, reach
+from app.said import N_
 from app.studies import checking
 from app.studies.design import Design
 from app.studies.draw import SHOWN, DrawnItem
@@ -67,9 +68,9 @@ def check_snippets(other: OtherRun, item: DrawnItem, design: Design) -> list[Sho
 def _practice_offer(run: Run, design: Design) -> list[str]:
     if run.info.kept < design.snippets:
         raise Invalid(
-            f"{run.info.name}, on the split practice, kept {run.info.kept} snippets a neuron, and the design shows "
-            f"{design.snippets}."
-        )
+            N_("%(name)s, on the split practice, kept %(n)s snippets a neuron, and the design shows %(need)s."),
+            name=run.info.name, n=run.info.kept, need=design.snippets,
+        )  # fmt: skip
     rows = rows_of(run, "neuron")
     offer = letters_of(run, rows, replace(design, snippet_choice="top"))
     return [
@@ -103,8 +104,9 @@ def _check_offer(run: Run, design: Design) -> list[str]:
     wanted = checking.sections(design.check_snippets)
     if missing := [section for section in wanted if section not in run.info.sections]:
         raise Invalid(
-            f"{run.info.name}, on the split check, has no section {missing[0]}. Collect it again with --complete."
-        )
+            N_("%(name)s, on the split check, has no section %(section)s. Collect it again with --complete."),
+            name=run.info.name, section=missing[0],
+        )  # fmt: skip
     rows = rows_of(run, "neuron")
     enough = np.vectorize(lambda row: row >= 0 and _held_out(run, int(row), design) is not None, otypes=[bool])
     return ["".join(SHOWN if one else FEW for one in layer) for layer in enough(rows)]

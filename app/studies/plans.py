@@ -9,10 +9,10 @@ from sqlalchemy.orm import Session
 
 from app import log
 from app.errors import Conflict, Invalid, NotFound
-from app.language import N_
 from app.models import Administrator, Amendment, Arm, Rater, Study, StudyState
 from app.reports.statistics.plan import Plan
 from app.roles import Role, require
+from app.said import N_, Said
 from app.studies import two_persons
 from app.studies.asked import FOLLOWS
 from app.studies.queries import count_verdicts, locked_study
@@ -73,15 +73,24 @@ def _amended(session: Session, study: Study, before: dict[str, Any], changes: Ma
     values = dict(before)
     for name, text in changes.items():
         if name not in AMENDABLE:
-            raise Invalid(f"“{name}” is nothing in a plan that can be amended. It can be: {', '.join(AMENDABLE)}.")
+            raise Invalid(
+                N_("“%(name)s” is nothing in a plan that can be amended. It can be: %(those)s."),
+                name=name, those=", ".join(AMENDABLE),
+            )  # fmt: skip
         values[name] = _raters(session, study, text) if name == "excluded_raters" else value_of(name, text)
     conditions = set(session.scalars(select(Arm.condition).where(Arm.study_id == study.id)))
     if values["baseline"] not in conditions:
-        raise Invalid(f"The baseline must be one of {', '.join(sorted(conditions))}; it is “{values['baseline']}”.")
+        raise Invalid(
+            N_("The baseline must be one of %(those)s; it is “%(name)s”."),
+            those=", ".join(sorted(conditions)), name=values["baseline"],
+        )  # fmt: skip
     try:
         return Plan.of(values).as_dict()
     except ValueError as error:
-        raise Invalid(str(error)) from None
+        raise Invalid(error.args[0]) from None
+
+
+KINDS = {bool: N_("yes or no"), int: N_("a whole number"), float: N_("a number")}
 
 
 def value_of(name: str, text: str) -> Any:
@@ -93,8 +102,9 @@ def value_of(name: str, text: str) -> Any:
             return {"yes": True, "no": False}[text.lower()]
         return type(usual)(text)
     except (KeyError, ValueError):
-        kind = {bool: "yes or no", int: "a whole number", float: "a number"}[type(usual)]
-        raise Invalid(f"{name} takes {kind}; you gave “{text}”.") from None
+        raise Invalid(
+            N_("%(name)s takes %(kind)s; you gave “%(text)s”."), name=name, kind=Said(KINDS[type(usual)]), text=text
+        ) from None
 
 
 def _raters(session: Session, study: Study, text: str) -> list[str]:

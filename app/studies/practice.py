@@ -8,6 +8,7 @@ needs nobody's opinion, and feedback teaches the rule: every arm has as many of 
 from collections.abc import Iterator, Sequence
 
 from app.errors import Invalid
+from app.said import N_
 from app.studies.design import Design
 from app.studies.draw import SHOWN, DrawnItem, Offer, Secret, Unit, drawn_item
 
@@ -19,9 +20,12 @@ def check_practice(design: Design, arms: int) -> None:
     """Raises Invalid where the items cannot be spread evenly over arms and answers."""
     if design.practice_items % (2 * arms):
         raise Invalid(
-            f"Practice items are spread evenly over {arms} arms and two answers, so their number must be a multiple "
-            f"of {2 * arms}; it is {design.practice_items}."
-        )
+            N_(
+                "Practice items are spread evenly over %(arms)s arms and two answers, so their number must be a "
+                "multiple of %(each)s; it is %(n)s."
+            ),
+            arms=arms, each=2 * arms, n=design.practice_items,
+        )  # fmt: skip
 
 
 def draw_practice(
@@ -46,9 +50,12 @@ def _with_one_rule(
     ruled = {f"{layer} {index}": (layer, index) for layer, index, letter in free if letter == ONE_TOKEN}
     if len(ruled) < need:
         raise Invalid(
-            f"Run number {arm + 1} on the split practice has {len(ruled)} free neurons that mostly fire on one token, "
-            f"and practice needs {need}. Ask for fewer practice items, or collect it over more text."
-        )
+            N_(
+                "Run number %(run)s on the split practice has %(n)s free neurons that mostly fire on one token, and "
+                "practice needs %(need)s. Ask for fewer practice items, or collect it over more text."
+            ),
+            run=arm + 1, n=len(ruled), need=need,
+        )  # fmt: skip
     for name in chance.shuffled(ruled, "practice", arm)[:need]:
         layer, index = ruled[name]
         yield drawn_item(chance, design, "practice", Unit(arm, "neuron", layer, index), (index,), 0)
@@ -63,9 +70,12 @@ def _with_no_rule(
     layers = [layer for layer, indices in by_layer.items() if len(indices) >= design.snippets]
     if need and not layers:
         raise Invalid(
-            f"No layer of run number {arm + 1} on the split practice has {design.snippets} free neurons that can be "
-            "shown, from which a practice item without a rule is put together. Ask for fewer snippets or neurons."
-        )
+            N_(
+                "No layer of run number %(run)s on the split practice has %(need)s free neurons that can be shown, "
+                "from which a practice item without a rule is put together. Ask for fewer snippets or neurons."
+            ),
+            run=arm + 1, need=design.snippets,
+        )  # fmt: skip
     for number in range(need):
         layer = chance.shuffled(layers, "practice layer", arm, number)[0]
         neurons = chance.shuffled(by_layer[layer], "practice mixed", arm, number)[: design.snippets]

@@ -9,7 +9,7 @@ from typing import Any
 
 from app.errors import Invalid
 from app.reports.statistics.plan import Plan
-from app.said import N_
+from app.said import N_, Said
 from app.studies.asked import USUAL_PLAN, Asked
 from app.studies.design import Design
 
@@ -144,12 +144,16 @@ def read(text: str, name: str = "study.toml") -> Asked:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise Invalid(
-            f"{name} is not a TOML file: {error}. `glance study template` writes one to begin with."
-        ) from None
+            N_("%(file)s is not a TOML file: %(why)s. `glance study template` writes one to begin with."),
+            file=name, why=error,
+        ) from None  # fmt: skip
     design, plan = (_table(name, key, values) for key in ("design", "plan"))
     _only_known(name, "", values, ABOUT)
     if values.get("format", FORMAT) != FORMAT:
-        raise Invalid(f"In {name}, format is {values['format']!r}, and this program reads format {FORMAT}.")
+        raise Invalid(
+            N_("In %(file)s, format is %(value)s, and this program reads format %(known)s."),
+            file=name, value=repr(values["format"]), known=FORMAT,
+        )  # fmt: skip
     usual = {field.name: field.default for field in fields(Design)}
     _only_known(name, "design.", design, usual)
     for key, value in design.items():
@@ -171,7 +175,10 @@ def read(text: str, name: str = "study.toml") -> Asked:
 def _table(file: str, key: str, values: dict[str, Any]) -> dict[str, Any]:
     table = values.pop(key, {})
     if not isinstance(table, dict):
-        raise Invalid(f"In {file}, {key} is {table!r}. Make it a table: a line [{key}], and its fields below.")
+        raise Invalid(
+            N_("In %(file)s, %(key)s is %(value)s. Make it a table: a line [%(key)s], and its fields below."),
+            file=file, key=key, value=repr(table),
+        )  # fmt: skip
     return table
 
 
@@ -179,21 +186,34 @@ def _only_known(file: str, where: str, values: Mapping[str, Any], known: Mapping
     for key, value in values.items():
         if key not in known:
             near = get_close_matches(key, known, 1)
-            remedy = f"Did you mean {near[0]}?" if near else f"Remove it; known are {', '.join(known)}."
-            raise Invalid(f"In {file}, there is no field {where}{key} (it is {value!r} there). {remedy}")
+            raise Invalid(
+                N_("In %(file)s, there is no field %(field)s (it is %(value)s there). %(remedy)s"),
+                file=file, field=f"{where}{key}", value=repr(value),
+                remedy=Said(N_("Did you mean %(name)s?"), name=near[0])
+                if near
+                else Said(N_("Remove it; known are %(those)s."), those=", ".join(known)),
+            )  # fmt: skip
+
+
+TYPES = {int: N_("a whole number"), float: N_("a number"), bool: N_("true or false"), str: N_("a text in quotes")}
 
 
 def _of_type(file: str, key: str, value: Any, usual: Any) -> None:
     if type(value) is not type(usual) and not (isinstance(usual, float) and type(value) is int):
-        kinds = {int: "a whole number", float: "a number", bool: "true or false", str: "a text in quotes"}
-        what = kinds[type(usual)]
         example = _spelled(usual) if usual != "" else '"…"'
-        raise Invalid(f"In {file}, {key} is {value!r}. It must be {what}, as in {key.split('.')[-1]} = {example}.")
+        raise Invalid(
+            N_("In %(file)s, %(key)s is %(value)s. It must be %(what)s, as in %(example)s."),
+            file=file, key=key, value=repr(value), what=Said(TYPES[type(usual)]),
+            example=f"{key.split('.')[-1]} = {example}",
+        )  # fmt: skip
 
 
 def _runs(file: str, runs: Any) -> tuple[str, ...]:
     if not isinstance(runs, list) or not all(isinstance(run, str) for run in runs):
-        raise Invalid(f'In {file}, runs is {runs!r}. It must be a list of folders, as in runs = ["gelu", "solu_ln"].')
+        raise Invalid(
+            N_("In %(file)s, runs is %(value)s. It must be a list of folders, as in runs = [\"gelu\", \"solu_ln\"]."),
+            file=file, value=repr(runs),
+        )  # fmt: skip
     return tuple(runs)
 
 
@@ -211,4 +231,6 @@ def _plan(file: str, values: dict[str, Any]) -> Plan:
     try:
         return replace(USUAL_PLAN, **{**values, **numbers})
     except ValueError as error:
-        raise Invalid(f"In {file}, the plan does not hold together: {error}") from None
+        raise Invalid(
+            N_("In %(file)s, the plan does not hold together: %(why)s"), file=file, why=error.args[0]
+        ) from None

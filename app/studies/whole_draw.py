@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from app.errors import Invalid
+from app.said import N_
 from app.studies.checking import draw_checks
 from app.studies.design import Design
 from app.studies.draw import Allocation, Offer, Secret, draw
@@ -48,7 +49,10 @@ def _of_split(split: str, arms: int, others: Sequence[OtherOffers]) -> list[Offe
     missing = [number + 1 for number in range(arms) if number >= len(others) or split not in others[number]]
     if missing:
         raise Invalid(
-            f"The design needs a run of every model on the split {split}, and there is none for run number "
-            f"{missing[0]}. Collect it from the same checkpoint: glance-runner collect --split {split} …"
-        )
+            N_(
+                "The design needs a run of every model on the split %(split)s, and there is none for run number "
+                "%(run)s. Collect it from the same checkpoint: glance-runner collect --split %(split)s …"
+            ),
+            split=split, run=missing[0],
+        )  # fmt: skip
     return [others[number][split] for number in range(arms)]

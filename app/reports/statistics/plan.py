@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self, get_args
 
+from app.said import N_, Said
+
 CannotDecide = Literal["no", "yes", "left_out"]
 Version = Literal["last", "first"]
 Shuffle = Literal["size", "size_and_rater"]
@@ -59,31 +61,51 @@ class Plan:
     def __post_init__(self) -> None:
         """Refuse what would make every later number meaningless."""
         if not 0 < self.alpha < 1:
-            raise ValueError(f"The level alpha must lie between 0 and 1; it is {self.alpha}.")
+            raise ValueError(Said(N_("The level alpha must lie between 0 and 1; it is %(n)s."), n=self.alpha))
         if not FEWEST_RESAMPLES <= self.resamples <= MOST_RESAMPLES:
             raise ValueError(
-                f"A plan has {FEWEST_RESAMPLES} to {MOST_RESAMPLES:,} resamples; this one asks for {self.resamples}."
-            )
+                Said(
+                    N_("A plan has %(least)s to %(most)s resamples; this one asks for %(n)s."),
+                    least=FEWEST_RESAMPLES, most=f"{MOST_RESAMPLES:,}", n=self.resamples,
+                )
+            )  # fmt: skip
         if self.looks != 1:
-            raise ValueError(f"A study is unblinded once, so there is one look; the plan has {self.looks}.")
+            raise ValueError(
+                Said(N_("A study is unblinded once, so there is one look; the plan has %(n)s."), n=self.looks)
+            )
         if not 0 <= self.most_false_positives <= 1:
             raise ValueError(
-                f"The share of controls called interpretable lies between 0 and 1; it is {self.most_false_positives}."
+                Said(
+                    N_("The share of controls called interpretable lies between 0 and 1; it is %(n)s."),
+                    n=self.most_false_positives,
+                )
             )
         if self.fewest_verdicts < 0:
-            raise ValueError(f"The fewest verdicts of a rater are 0 or more; the plan says {self.fewest_verdicts}.")
+            raise ValueError(
+                Said(N_("The fewest verdicts of a rater are 0 or more; the plan says %(n)s."), n=self.fewest_verdicts)
+            )
         if not 0 <= self.least_seconds < float("inf"):
-            raise ValueError(f"The least seconds of a verdict are 0 or more; the plan says {self.least_seconds}.")
+            raise ValueError(
+                Said(N_("The least seconds of a verdict are 0 or more; the plan says %(n)s."), n=self.least_seconds)
+            )
         if len(self.question) > LONGEST_QUESTION:
-            raise ValueError(f"The question has {len(self.question)} characters; at most {LONGEST_QUESTION} are kept.")
+            raise ValueError(
+                Said(
+                    N_("The question has %(n)s characters; at most %(most)s are kept."),
+                    n=len(self.question), most=LONGEST_QUESTION,
+                )
+            )  # fmt: skip
         self._refuse_unknown_choices()
 
     def _refuse_unknown_choices(self) -> None:
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
                 raise ValueError(
-                    f"The plan's {name} must be one of {', '.join(choices)}; it is {getattr(self, name)!r}."
-                )
+                    Said(
+                        N_("The plan's %(name)s must be one of %(choices)s; it is %(value)s."),
+                        name=name, choices=", ".join(choices), value=repr(getattr(self, name)),
+                    )
+                )  # fmt: skip
 
     @property
     def level(self) -> float:
@@ -104,7 +126,9 @@ class Plan:
         """The plan that was stored. Raises ValueError for a field that this program does not know."""
         unknown = sorted(set(values) - {field.name for field in fields(cls)})
         if unknown:
-            raise ValueError(f"The plan says {unknown[0]!r}, which this program does not know.")
+            raise ValueError(
+                Said(N_("The plan says %(name)s, which this program does not know."), name=repr(unknown[0]))
+            )
         return cls(**{**values, "excluded_raters": frozenset(values.get("excluded_raters", ()))})
 
 
