@@ -99,7 +99,7 @@ def join(session: Session, token: str, arrival: Arrival | None = None) -> Rater:
         if known.deactivated_at is not None:
             raise Refused(DEACTIVATED)
         return known
-    study = session.get_one(Study, invitation.study_id)
+    study = lock_study(session, invitation.study_id)  # nobody closes it now, and no two are the last one let in
     if study.state is not StudyState.OPEN:
         raise Conflict(CLOSED)
     _check_kind(study, invitation.kind)
@@ -161,7 +161,6 @@ def _locked_invitation(session: Session, token: str) -> Invitation:
 def _seat_new_rater(
     session: Session, study: Study, invitation: Invitation, at: datetime, arrival: Arrival | None
 ) -> Rater:
-    lock_study(session, study.id)  # so that no two are the last one whom a limit lets in
     check_room(session, study, invitation)
     seat = take_free_seat(session, study)
     names = set(session.scalars(select(Rater.name).where(Rater.study_id == study.id)))

@@ -29,9 +29,8 @@ def reactivate(session: Session, study: Study, rater_code: str, *, actor: str) -
         raise Refused(WITHDRAWN)
     if rater.deactivated_at is None:
         return None
-    if study.state is not StudyState.OPEN:
+    if lock_study(session, study.id).state is not StudyState.OPEN:
         raise Conflict(CLOSED)
-    lock_study(session, study.id)
     invitation = session.get(Invitation, rater.invitation_id) if rater.invitation_id else None
     has_a_way_in = _has_a_way_in(session, rater, invitation)
     check_room(session, study, invitation if has_a_way_in else None)

@@ -16,9 +16,14 @@ class Full(Conflict):
     """No room now: a calm page, for nobody did anything wrong."""
 
 
-def lock_study(session: Session, study_id: int) -> None:
-    """Whoever else wants to join waits here. Not against the key, which every new rater's row refers to."""
-    session.execute(select(Study.id).where(Study.id == study_id).with_for_update(key_share=True))
+def lock_study(session: Session, study_id: int) -> Study:
+    """Whoever else wants to join waits here. Not against the key, which every new rater's row refers to.
+
+    What others may have changed until the lock was ours, its state and its terms, is read anew with it.
+    """
+    study = session.get_one(Study, study_id)
+    session.refresh(study, ["state", "terms"], with_for_update={"key_share": True})
+    return study
 
 
 def check_room(session: Session, study: Study, invitation: Invitation | None) -> None:

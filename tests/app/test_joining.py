@@ -1,3 +1,4 @@
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import timedelta
 
 import pytest
@@ -8,9 +9,11 @@ from sqlalchemy.orm import Session
 from app import clock
 from app.db import transaction
 from app.errors import Conflict, Invalid, Refused
-from app.models import Event, Invitation, Rater, RaterKind, Seat, Study, StudyState
+from app.models import Administrator, Event, Invitation, Rater, RaterKind, Seat, Study, StudyState
 from app.raters import actions
+from app.raters.reactivation import reactivate
 from app.security import RATER_COOKIE, token_hash
+from app.studies.actions import close_study
 from tests.app.seated import Clock, seated_study
 from tests.app.test_claiming_at_once import at_once
 
@@ -135,6 +138,29 @@ def test_the_last_seat_goes_to_exactly_one(own_engine: Engine) -> None:
 
     answers = at_once([lambda token=token: join(token) for token in tokens])  # type: ignore[misc]
     assert sorted(type(answer).__name__ for answer in answers) == ["Full"] * 5 + ["int"]
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_nobody_is_seated_in_a_study_that_is_closed_meanwhile(own_engine: Engine, *, again: bool) -> None:
+    """Closing holds the study's lock; whoever comes waits for it, and finds the study closed then."""
+    with transaction(own_engine) as session:
+        study = seated_study(session, seats=2)
+        token = actions.invite(session, study, "Nadia", actor="Ada")
+        if again:
+            actions.deactivate(session, study, (rater := actions.join(session, token)).code, actor="Ada")
+
+    def come() -> object:
+        with transaction(own_engine) as session:
+            if again:
+                return reactivate(session, session.get_one(Study, study.id), rater.code, actor="Ada")
+            return actions.join(session, token)
+
+    with ThreadPoolExecutor(1) as thread:
+        with transaction(own_engine) as session:
+            close_study(session, study.code, Administrator(name="Ada", may_manage=True))
+            answer = thread.submit(come)
+            wait([answer], 0.5)  # so that it reads the study before this is committed
+        assert isinstance(answer.exception(), Conflict)
 
 
 # ---- pages --------------------------------------------------------------------------------------
