@@ -7,7 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 from sqlalchemy import Engine
 
+from app.sqlite import write_log_into_database
+
 write_through = getattr(os, "fdatasync", os.fsync)  # macOS has no fdatasync
+_doubtful: set[str] = set()
+"""Logs of writes that a wait has failed for. A system reports what it could not write once, and then forgets it."""
 
 
 def make_durable(engine: Engine) -> None:
@@ -15,18 +19,32 @@ def make_durable(engine: Engine) -> None:
 
     With synchronous=full SQLite waits itself, within the commit, and the next writer waits along. With normal it leaves
     the disk to us: the commits of several writers lie in the log of writes, in their order, and one wait is for all.
+
+    Raises OSError where the disk fails. Then nobody is told anything until all that the log holds is in the database.
     """
     file = engine.url.database
     if engine.dialect.name != "sqlite" or not file:
         return
+    log = f"{os.path.realpath(file)}-wal"  # SQLite follows a link, and writes beside the file
     try:
-        log = os.open(f"{os.path.realpath(file)}-wal", os.O_RDWR)  # SQLite follows a link, and writes beside the file
+        if log in _doubtful:
+            write_log_into_database(engine)
+        _wait_for(log)
+    except OSError:
+        _doubtful.add(log)
+        raise
+    _doubtful.discard(log)
+
+
+def _wait_for(log: str) -> None:
+    try:
+        opened = os.open(log, os.O_RDWR)
     except FileNotFoundError:
         return  # the last connection was closed: what the log held was written into the database, and waited for
     try:
-        write_through(log)
+        write_through(opened)
     finally:
-        os.close(log)
+        os.close(opened)
 
 
 class Disk:

@@ -61,6 +61,17 @@ def empty_log(engine: Engine) -> None:
             turns.give()
 
 
+def write_log_into_database(engine: Engine) -> None:
+    """All of it, and wait for the disk. Raises OSError where that cannot be done now."""
+    with engine.connect() as connection:
+        try:
+            busy, _, _ = connection.connection.cursor().execute("pragma wal_checkpoint(full)").fetchone()
+        except sqlite3.Error as error:
+            raise OSError(f"the log of writes could not be written into the database: {error}") from error
+    if busy:
+        raise OSError("the log of writes could not be written into the database: somebody was at it")
+
+
 def _prepare_connection(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # we emit BEGIN ourselves, in _begin
     # synchronous=normal keeps the database whole; that no commit is lost is seen to by make_durable.

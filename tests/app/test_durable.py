@@ -1,7 +1,9 @@
 """A commit is on the disk before it is answered, and the next writer does not wait for the disk."""
 
 import os
+import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from pydantic import ValidationError
 from sqlalchemy import Engine, func, select, text
 from sqlalchemy.orm import Session
 
-from app import durable
+from app import durable, sqlite
 from app.db import open_engine, reading, transaction
 from app.migrate import upgrade
 from app.models import Study
@@ -119,3 +121,39 @@ def test_sqlite_leaves_the_wait_for_the_disk_to_us(engine: Engine) -> None:
         modes = [session.scalar(text(f"pragma {name}")) for name in ("journal_mode", "synchronous", "foreign_keys")]
     assert modes == ["wal", 1, 1]  # 1: normal
     engine.dispose()
+
+
+def test_after_a_failed_wait_nobody_is_told_before_the_whole_log_is_in_the_database(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A system says once that it could not write a page, and a later wait succeeds although that page is not there."""
+
+    def fail(_descriptor: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    def write(name: str) -> None:
+        with transaction(engine) as session:
+            seated_study(session, name=name)
+
+    monkeypatch.setattr(sqlite, "BUSY_MILLISECONDS", 50)
+    monkeypatch.setattr(durable, "write_through", fail)
+    with pytest.raises(OSError, match="Input/output"):
+        write("First")
+    monkeypatch.setattr(durable, "write_through", lambda _descriptor: None)
+    with reading(engine) as looking:  # whoever looks keeps the log from being written into the database whole
+        assert studies(looking) == 1
+        with pytest.raises(OSError, match="somebody was at it"):
+            write("Second")
+    write("Third")
+    assert in_file_alone(tmp_path / "own.db", tmp_path / "copy.db") == 3
+    write("Fourth")
+    assert in_file_alone(tmp_path / "own.db", tmp_path / "copy.db") == 3  # the log is trusted again
+    engine.dispose()
+
+
+def in_file_alone(database: Path, copy: Path) -> int:
+    """The studies that are there without the log of writes."""
+    copy.write_bytes(database.read_bytes())
+    with closing(sqlite3.connect(copy)) as connection:
+        (found,) = connection.execute("select count(*) from study").fetchone()
+    return int(found)
