@@ -39,7 +39,7 @@ def reactivate(session: Session, study: Study, rater_code: str, *, actor: str) -
     if rater.share is not None:
         rater.share = seat.share
     rater.deactivated_at = rater.left_seat = None
-    token = None if has_a_way_in else _new_link(session, rater)
+    token = None if has_a_way_in else _new_link(session, rater, invitation)
     session.flush()
     log.append(
         session, study.id, actor, "rater let in again", rater=rater.code, seat=seat.number, link=token is not None
@@ -56,8 +56,12 @@ def _has_a_way_in(session: Session, rater: Rater, invitation: Invitation | None)
     return not invitation.reusable or session.get(PanelMember, rater.id) is not None
 
 
-def _new_link(session: Session, rater: Rater) -> str:
+def _new_link(session: Session, rater: Rater, withdrawn: Invitation | None) -> str:
+    """A link of their own is given anew in place of the one that was withdrawn: they were invited once."""
     token = new_token()
+    if withdrawn is not None and not withdrawn.reusable:
+        withdrawn.token_hash, withdrawn.revoked_at, withdrawn.expires_at = token_hash(token), None, None
+        return token
     invitation = Invitation(
         study_id=rater.study_id, token_hash=token_hash(token), name=rater.name, kind=rater.kind, created_at=clock.now()
     )

@@ -8,8 +8,9 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.errors import Conflict, Refused
-from app.models import Assignment, AssignmentState, Event, Rater, Rating, Seat, Study, StudyState
+from app import clock
+from app.errors import Conflict, NotFound, Refused
+from app.models import Assignment, AssignmentState, Event, Invitation, Rater, Rating, Seat, Study, StudyState
 from app.raters import actions
 from app.raters.leases import free_by_hand, held_by_raters
 from app.raters.panel import Arrival
@@ -18,6 +19,7 @@ from app.raters.reactivation import reactivate
 from app.raters.room import Full
 from app.raters.withdrawal import withdraw_consent
 from app.raters.work import work_of
+from app.reports.flow import _invited
 from app.settings import Settings
 from tests.app.seated import NO, YES, Clock, Hand, faults, item_of, join, seated_study
 from tests.studies import make_administrator, make_study, sign_in
@@ -181,6 +183,23 @@ def test_who_has_no_way_in_left_gets_a_link_of_their_own(session: Session, study
     ).all()
     assert (first.detail["link"], second.detail["link"]) == (True, False)
     assert token not in str(first.detail)
+
+
+def test_who_was_invited_once_is_counted_once_however_often_they_are_let_in_again(
+    session: Session, study: Study
+) -> None:
+    old = actions.invite(session, study, "Nadia", actor="Ada")
+    rater = actions.join(session, old)
+    assert _invited(session, study) == 1
+    for _ in range(2):
+        shut_out(session, study, rater)
+        session.get_one(Invitation, rater.invitation_id).revoked_at = clock.now()
+        token = let_in(session, study, rater)
+        assert token
+        assert actions.join(session, token) is rater
+    assert _invited(session, study) == 1
+    with pytest.raises(NotFound, match="leads nowhere"):
+        actions.join(session, old)
 
 
 # ---- what is stuck ------------------------------------------------------------------------------
