@@ -6,6 +6,7 @@ import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ def _cell(row: Mapping[str, Any], column: Column, form: Format, where: str) -> C
         return None
     try:
         return original(value) if form == "csv" and column.kind == "text" else PARSERS[column.kind](value)
-    except (ValueError, TypeError, LookupError):
+    except (ValueError, TypeError, LookupError, OverflowError):
         raise Invalid(f"{where}: the column “{column.name}” holds {value!r}, which is no {column.kind}.") from None
 
 
@@ -94,6 +95,19 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or (isinstance(value, float) and not value.is_integer()):
+        raise ValueError
+    return int(value)
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    if isinstance(value, bool) or not isfinite(number):
+        raise ValueError
+    return number
 
 
 def _time(value: Any) -> datetime:
@@ -108,7 +122,7 @@ def _yes_no(value: Any) -> bool:
 
 
 PARSERS: dict[Kind, Callable[[Any], Cell]] = {
-    "text": _text, "whole": int, "number": float, "time": _time, "yes_no": _yes_no,
+    "text": _text, "whole": _whole, "number": _number, "time": _time, "yes_no": _yes_no,
 }  # fmt: skip
 
 

@@ -201,6 +201,20 @@ def test_a_damaged_file_is_a_sentence(session: Session, study: Study, tmp_path: 
         import_ratings(session, study, tmp_path, "Ada")
 
 
+@pytest.mark.parametrize(("column", "value"), [("position", 1.7), ("position", True), ("seconds", float("nan"))])
+def test_a_number_that_is_none_is_a_sentence(
+    session: Session, study: Study, tmp_path: Path, column: str, value: object
+) -> None:
+    exported(session, study, tmp_path)
+    keep(tmp_path, "json")
+    path = tmp_path / "ratings.json"
+    table = json.loads(path.read_text(encoding="utf-8"))
+    table["rows"][0][column] = value
+    path.write_text(json.dumps(table), encoding="utf-8")
+    with pytest.raises(Invalid, match=f"row 1: the column “{column}” holds"):
+        import_ratings(session, study, tmp_path, "Ada")
+
+
 def test_a_folder_without_tables_is_a_sentence(session: Session, study: Study, tmp_path: Path) -> None:
     with pytest.raises(Invalid, match="There is no table “raters”"):
         import_ratings(session, study, tmp_path, "Ada")
