@@ -22,6 +22,11 @@ RESAMPLES = 399
 FEWEST_STUDIES = 25
 STEPS = (0.5, 0.75, 1.0, 1.5, 2.0)
 """The curve: these multiples of the neurons that are asked about."""
+MOST = {
+    "neurons": 20_000, "raters": 1000, "verdicts": 1000, "sizes": 50, "neuron_sd": 10, "rater_sd": 10,
+    "rater_arm_sd": 10, "studies": 100_000, "seed": 2**63 - 1,
+}  # fmt: skip
+"""More than any study has, and no more than a machine can hold."""
 GOALS = (0.8, 0.9)
 MOST_VERDICTS_SHOWN = 3
 FRACTIONS = {
@@ -52,6 +57,7 @@ class Question:
 
     def __post_init__(self) -> None:
         """Refuse, in a sentence, what has no answer."""
+        self._refuse_too_much()
         for name, fraction in (("baseline", self.baseline), ("other", self.other)):
             if not 0 < fraction < 1:
                 raise Invalid(FRACTIONS[name], given=fraction)
@@ -70,6 +76,14 @@ class Question:
                 verdicts=self.verdicts,
                 raters=self.raters,
             )
+
+    def _refuse_too_much(self) -> None:
+        for name, most in MOST.items():
+            if not getattr(self, name) <= most:
+                raise Invalid(
+                    N_("%(field)s can be at most %(most)s; it is %(given)s."),
+                    field=name, most=most, given=getattr(self, name),
+                )  # fmt: skip
 
     @property
     def truth(self) -> "Truth":

@@ -52,7 +52,7 @@ def test_the_same_seed_gives_the_same_simulation() -> None:
 
 
 def test_what_is_simulated_is_bounded() -> None:
-    large = Question(neurons=2000, sizes=12, studies=10**9)
+    large = Question(neurons=2000, sizes=12, studies=10**5)
     assert studies_of(large, points(large)[-1]) == planning.FEWEST_STUDIES
     assert [design.neurons for design in points(Question(neurons=2))] == [2, 3, 4]
     assert studies_of(Question(), Question().design) == 100
@@ -84,7 +84,13 @@ def test_what_has_no_answer_is_said(htmx: TestClient, session: Session, asked: d
     assert said in answer.text
 
 
-@pytest.mark.parametrize("wrong", [{"baseline": 0.0}, {"other": 1.5}, {"neurons": 1}, {"sizes": 0}, {"rater_sd": -1.0}])
+WRONG = [
+    {"baseline": 0.0}, {"other": 1.5}, {"neurons": 1}, {"sizes": 0}, {"rater_sd": -1.0}, {"rater_sd": float("nan")},
+    {"neurons": 10**9}, {"raters": 10**6}, {"sizes": 51}, {"neuron_sd": 1e9}, {"studies": 10**9}, {"seed": 2**64},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG)
 def test_a_question_without_an_answer_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(Invalid):
         Question(**wrong)  # type: ignore[arg-type]
@@ -105,5 +111,7 @@ def test_power_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture
     assert figure.read_text().startswith("<svg")
     assert main(["power", "--studies", "0"]) == 0
     assert "Share of simulated" not in capsys.readouterr().out
+    assert main(["power", "--neurons", "30000"]) == 2
+    assert "neurons can be at most 20000; it is 30000." in capsys.readouterr().err
     assert main(["power", "--baseline", "35"]) == 2
     assert "must lie between 0 and 1; it is 35.0" in capsys.readouterr().err
