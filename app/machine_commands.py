@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from app.commands import database, find_study, say
 from app.db import transaction
+from app.errors import Invalid
 from app.settings import get_settings
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ def machine_rate(options: argparse.Namespace) -> int:
     from app.machines.endpoint import endpoint
     from app.machines.rating import Work, rate_everything
 
+    if options.tries < 1:
+        raise Invalid(f"--tries {options.tries} asks nothing. Give 1 or more.")
     where = endpoint(options.url, os.environ.get(KEY_NAME, ""), options.timeout)
     budget = Budget(
         price_in=options.price_in, price_out=options.price_out, most_cost=options.budget, most_calls=options.calls
@@ -55,7 +58,7 @@ def machine_rate(options: argparse.Namespace) -> int:
                 session, study, name=options.name or options.model, model=options.model, endpoint=where.named, told=told
             )
             todo = len(queries.left(session, machine))
-        work = Work(machine=machine, endpoint=where, told=told, budget=budget, tries=max(1, options.tries))
+        work = Work(machine=machine, endpoint=where, told=told, budget=budget, tries=options.tries)
         with _watched(machine.name, todo) as done:
             why = rate_everything(transactions, work, done)
         with transactions() as session:

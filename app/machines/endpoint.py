@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from email.message import Message
 from http.client import HTTPException
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from app.errors import Invalid
 from app.models import CallOutcome
@@ -47,8 +47,7 @@ class Endpoint:
     def named(self) -> str:
         """The address as it may be written down: without a name, a password or a query."""
         parts = urlsplit(self.url)
-        port = f":{parts.port}" if parts.port else ""
-        return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def endpoint(url: str, key: str, timeout_seconds: float) -> Endpoint:
@@ -58,7 +57,7 @@ def endpoint(url: str, key: str, timeout_seconds: float) -> Endpoint:
         fits = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
         fits = False
-    if not fits or parts.username or parts.password:
+    if not fits or parts.username or parts.password or parts.fragment:
         raise Invalid(
             f"{url!r} is no address of an endpoint. Give one like http://127.0.0.1:8000/v1, without a password."
         )
@@ -66,8 +65,8 @@ def endpoint(url: str, key: str, timeout_seconds: float) -> Endpoint:
         raise Invalid(f"A timeout of {timeout_seconds} seconds cannot be. Give more than 0 and at most 3600.")
     if not key.isascii() or not key.isprintable():
         raise Invalid("The key in GLANCE_MACHINE_KEY holds characters that no header can carry. Copy it again.")
-    whole = url if parts.path.endswith(PATH) else url.rstrip("/") + PATH
-    return Endpoint(whole, key, timeout_seconds)
+    path = parts.path if parts.path.endswith(PATH) else parts.path.rstrip("/") + PATH
+    return Endpoint(urlunsplit(parts._replace(path=path)), key, timeout_seconds)
 
 
 def ask(where: Endpoint, body: dict[str, Any]) -> Reply:

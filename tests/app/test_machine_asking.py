@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.cli import main
 from app.errors import Invalid
 from app.machines.asking import Declined, NoAnswer, instructions, read_answer, request_body, usage_of
 from app.machines.budget import Budget, Spent, Usage, why_no_more
@@ -168,7 +169,18 @@ def test_limits_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["", "x", "ftp://a/v1", "file:///etc/passwd", "http://", "http://u:p@h/v1", "http://h:x/v1", "http://[/"]
+    "url",
+    [
+        "",
+        "x",
+        "ftp://a/v1",
+        "file:///etc/passwd",
+        "http://",
+        "http://u:p@h/v1",
+        "http://h:x/v1",
+        "http://[/",
+        "http://h/v1#a",
+    ],
 )
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(Invalid, match="is no address"):
@@ -180,6 +192,16 @@ def test_an_address_is_completed_and_named_without_its_query() -> None:
     whole = endpoint("https://h/v1/chat/completions?key=secret", "", 1.0)
     assert whole.url == "https://h/v1/chat/completions?key=secret"
     assert whole.named == "https://h/v1/chat/completions"
+    base = endpoint("https://h/v1/?version=2", "", 1.0)
+    assert base.url == "https://h/v1/chat/completions?version=2"
+    six = endpoint("http://[::1]:8000/v1", "", 1.0)
+    assert (six.url, six.named) == ("http://[::1]:8000/v1/chat/completions",) * 2
+
+
+def test_no_try_is_refused_before_anything_is_looked_up(capsys: pytest.CaptureFixture[str]) -> None:
+    act = ("machine-rate", "Winter", "--url", "http://h/v1", "--model", "m", "--tries", "0")
+    assert main([*act]) == 2
+    assert "--tries 0 asks nothing. Give 1 or more." in capsys.readouterr().err
 
 
 def test_a_key_or_a_timeout_that_cannot_be_is_refused() -> None:
