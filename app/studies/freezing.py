@@ -8,6 +8,7 @@ from typing import Any
 from app.errors import Invalid
 from app.rating.shading import Fragments
 from app.reports.statistics.plan import Plan
+from app.said import N_
 from app.studies.asked import USUAL_PLAN
 from app.studies.design import Design
 from app.studies.draw import Allocation, DrawnItem
@@ -70,12 +71,19 @@ def plan_for(conditions: set[str], design: Design, asked: Plan = USUAL_PLAN, *, 
     """The whole plan of the analysis: what is asked for, GELU as the baseline where there is one and none is named.
 
     Verdicts on a spectrum are about something else than verdicts on the strongest firings, so the plan says which.
-    Raises Invalid where the baseline is no condition of the study.
+    Raises Invalid where the baseline is no condition of the study, and where raters are to guess the only one.
     """
     baseline = asked.baseline or ("gelu" if "gelu" in conditions else min(conditions))
     if baseline not in conditions:
-        known = ", ".join(sorted(conditions))
-        raise Invalid(f"The plan compares with “{baseline}”, and the runs are of {known}. Choose one of these.")
+        raise Invalid(
+            N_("The plan compares with “%(name)s”, and the runs are of %(those)s. Choose one of these."),
+            name=baseline, those=", ".join(sorted(conditions)),
+        )  # fmt: skip
+    if design.guesses and len(conditions) < 2:
+        raise Invalid(
+            N_("All runs are of one condition, %(name)s, so there is nothing to guess. Ask for no guesses."),
+            name=baseline,
+        )
     return replace(asked, baseline=baseline, estimand=design.snippet_choice, simulated=simulated).as_dict()
 
 

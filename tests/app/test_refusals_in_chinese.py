@@ -11,7 +11,7 @@ from app.errors import Invalid
 from app.language import language
 from app.settings import Settings
 from app.studies.design import Design
-from app.studies.freezing import freeze
+from app.studies.freezing import freeze, plan_for
 from app.studies.study_file import read
 from tests.studies import PASSWORD, SECRET, make_administrator, make_study, open_rater, sign_in, two_runs
 
@@ -75,6 +75,17 @@ def test_a_draw_that_cannot_be_made_says_why_in_either_language() -> None:
         freeze(SCARCE, two_runs(), SECRET)
     assert "neurons that can be shown, and the design needs" in refused.value.message
     assert "个可以展示的神经元，而设计在此需要" in language("zh-Hans").say(refused.value.said)
+
+
+def test_guesses_of_the_only_condition_are_refused_in_either_language() -> None:
+    design = Design(guesses=4)
+    with pytest.raises(Invalid) as refused:
+        plan_for({"gelu"}, design, simulated=False)
+    assert (
+        language("zh-Hans").say(refused.value.said) == "所有运行都属于同一条件 gelu，因此没有可猜的。请不要要求猜测。"
+    )
+    assert plan_for({"gelu", "solu"}, design, simulated=False)["baseline"] == "gelu"
+    assert plan_for({"gelu"}, Design(), simulated=False)["baseline"] == "gelu"
 
 
 def test_a_file_of_a_study_is_refused_in_either_language() -> None:
