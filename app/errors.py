@@ -32,10 +32,6 @@ class Invalid(AppError):
     status_code = 422
 
 
-class TooMany(AppError):
-    status_code = 429
-
-
 class Unreachable(AppError):
     """Another server, on which we depend, did not answer as it should."""
 

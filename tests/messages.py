@@ -20,7 +20,7 @@ msgstr ""
 "Plural-Forms: {forms}\\n"
 
 """
-ERRORS = {"NotFound", "Conflict", "Refused", "Invalid", "TooMany", "SignedOut", "PasswordDue"}
+ERRORS = {"NotFound", "Conflict", "Refused", "Invalid", "SignedOut", "PasswordDue"}
 SPOKEN = (
     "app/rating",
     "app/phases",

@@ -138,7 +138,8 @@ def rating_page(session: Session, settings: Settings, rater: SomeRater, minutes_
         fragment=shown.fragment or b"",
         draft=shown.draft or "",
         shown_at=shown.shown_at,
-        seconds=(at - shown.shown_at).total_seconds() if shown.shown_at else 0.0,
+        # Never less than nothing: somebody may have set the server's clock back.
+        seconds=max(0.0, (at - shown.shown_at).total_seconds()) if shown.shown_at else 0.0,
         done=standing.done,
         share=rater.share,
         may_go_on=rates and standing.free and not wants_more(standing.done, rater.share),

@@ -255,6 +255,9 @@ def test_coming_back_resumes_at_the_same_neuron_or_at_the_next_one_if_it_is_gone
     assert slow.page.state == "begin"
     assert slow.begin().code == kept
     assert slow.page.seconds == 0  # the soft clock starts again
+    time.wait(minutes=-5)
+    assert slow.page.seconds == 0, "the server's clock was set back"
+    time.wait(minutes=5)
     time.wait(hours=20)
     quick.rater.share = None
     quick.begin()
