@@ -8,6 +8,8 @@ __all__ = ["condition_name", "in_order", "letter", "percent", "points", "rater_n
 
 KNOWN = ("gelu", "solu_ln", "gelu_ln", "solu", "legible")
 """The order of conditions after the baseline; it also gives each its colour and shape."""
+MOST_NAMED = 40
+"""Raters beyond this many are drawn together: nobody reads a figure of a thousand rows."""
 MINUS = "\u2212"
 
 

@@ -67,6 +67,7 @@ SENTENCES = (
     N_("GEE, logit, independence within neuron, fixed effects of size and rater"),
     N_("GEE, logit, exchangeable within neuron, fixed effects of size and rater"),
     N_("It clusters on neurons and needs %(least)s of them; there are %(n)s."),
+    N_("It has a term for every rater, which fits at most %(most)s of them; there are %(n)s."),
     N_("All verdicts of one group are alike, so its effect is unbounded and the model cannot be fitted."),
     N_("The fit did not converge."),
     N_("The terms cannot be told apart: one of them follows from the others."),

@@ -1,15 +1,18 @@
 """How often each rater says yes in each condition."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import altair as alt
+import numpy as np
 
 from app.language import N_
 from app.reports.figures import series
 from app.reports.figures.drawing import Chart, Figure, Row, Size, figure
-from app.reports.names import condition_name, in_order, percent, rater_name
+from app.reports.names import MOST_NAMED, condition_name, in_order, percent, rater_name
 from app.reports.speech import say
 from app.reports.statistics.strictness import Rater
+from app.reports.statistics.times import QUANTILES
 
 TITLE = N_("Called interpretable")
 
@@ -17,7 +20,12 @@ TITLE = N_("Called interpretable")
 def strictness_figure(
     raters: Sequence[Rater], baseline: str, names: Mapping[int, str] | None = None, stamp: str = ""
 ) -> Figure:
-    """A row a rater, strictest first, a mark a condition. `names` maps rater numbers to what the report calls them."""
+    """A row a rater, strictest first, a mark a condition; very many raters are a row a condition, without names.
+
+    `names` maps rater numbers to what the report calls them.
+    """
+    if len(raters) > MOST_NAMED:
+        return _together(raters, baseline, stamp)
     called = {rater.rater: (names or {}).get(rater.rater, rater_name(rater.rater)) for rater in raters}
     rows = [_row(rater, called[rater.rater], part.condition) for rater in raters for part in rater.by_condition]
     rows = [row for row in rows if row["n"]]
@@ -45,6 +53,46 @@ def _row(rater: Rater, name: str, condition: str) -> Row:
         "low": fraction.low,
         "high": fraction.high,
     }
+
+
+def _together(raters: Sequence[Rater], baseline: str, stamp: str) -> Figure:
+    """Median of the raters' own fractions, middle half (thick) and middle four fifths (thin)."""
+    shares: dict[str, list[float]] = {}
+    for part in (part for rater in raters for part in rater.by_condition if part.fraction.value is not None):
+        shares.setdefault(part.condition, []).append(float(part.fraction.value or 0.0))
+    conditions = in_order(shares, baseline)
+    rows = [_quantiles(name, shares[name]) for name in conditions]
+    label = say(N_("Fraction called interpretable by each of %(n)s raters in each condition.")) % {"n": len(raters)}
+    medians = [say(N_("%(name)s: median %(n)s")) % {"name": row["name"], "n": percent(row["median"])} for row in rows]
+    height = 40 * len(rows) + 78
+    draw = partial(_draw_together, rows, conditions)
+    return figure("raters", f"{label} {'; '.join(medians)}.", draw, (height, height), stamp)
+
+
+def _quantiles(condition: str, shares: list[float]) -> Row:
+    low, lower, median, upper, high = map(float, np.quantile(shares, QUANTILES))
+    return {
+        "condition": condition, "name": condition_name(condition), "low": low, "lower": lower, "median": median,
+        "upper": upper, "high": high,
+    }  # fmt: skip
+
+
+def _draw_together(rows: Sequence[Row], conditions: list[str], size: Size) -> Chart:
+    axis = alt.Axis(labelExpr=series.SHARE, values=[0, 0.2, 0.4, 0.6, 0.8, 1] if size.wide else [0, 0.5, 1], grid=True)
+    names = [row["name"] for row in rows]
+    y_axis = alt.Axis(labelPadding=8, labelColor="var(--ink)", labelFontWeight=600, domain=False, ticks=False)
+    y = alt.Y("name:N", sort=names, title=None, axis=y_axis)
+    hue, form = series.colour(conditions), series.shape(conditions)
+
+    def x(field: str) -> alt.X:
+        return alt.X(field, title=say(TITLE), scale=alt.Scale(domain=[0, 1]), axis=axis)
+
+    base = alt.Chart(series.values(rows))
+    return alt.layer(
+        base.mark_rule(strokeWidth=1.25).encode(x("low:Q"), y, hue, x2="high:Q"),
+        base.mark_rule(strokeWidth=4).encode(x("lower:Q"), y, hue, x2="upper:Q"),
+        series.point(base, 110).encode(x("median:Q"), y, hue, form),
+    )
 
 
 def rater_rows(rows: Sequence[Row], raters: list[str], conditions: list[str], size: Size) -> Chart:

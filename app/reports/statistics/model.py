@@ -22,6 +22,8 @@ from app.reports.statistics.estimate import Estimate, undefined
 FEWEST_CLUSTERS = 40
 UNBOUNDED = 12.0  # a log odds ratio beyond this is a group that always says the same, not an estimate
 FEW = "It clusters on neurons and needs {least} of them; there are {n}."
+MOST_RATERS = 100
+MANY = "It has a term for every rater, which fits at most {most} of them; there are {n}."
 SEPARATED = "All verdicts of one group are alike, so its effect is unbounded and the model cannot be fitted."
 NOT_CONVERGED = "The fit did not converge."
 
@@ -44,7 +46,11 @@ def condition_terms(rows: pd.DataFrame, baseline: str) -> dict[str, Floats]:
 
 
 def effects(rows: pd.DataFrame, terms: Mapping[str, Floats], level: float) -> tuple[Effect, ...]:
-    """Fit verdicts (`interpretable`, a row a verdict) on `terms`, sizes and raters: the odds ratios of the terms."""
+    """Fit verdicts (`interpretable`, a row a verdict) on `terms`, sizes and raters: the odds ratios of the terms.
+
+    With very many raters their own terms take minutes and pull the others away from 1 (Neyman and Scott 1948), so it is
+    not fitted then.
+    """
     n = len(rows)
     single = rows["neuron"].is_unique
     method = (
@@ -57,6 +63,9 @@ def effects(rows: pd.DataFrame, terms: Mapping[str, Floats], level: float) -> tu
     clusters = rows["neuron"].nunique()
     if clusters < FEWEST_CLUSTERS:
         return refused(FEW.format(least=FEWEST_CLUSTERS, n=clusters))
+    raters = rows["rater"].nunique()
+    if raters > MOST_RATERS:
+        return refused(MANY.format(most=MOST_RATERS, n=raters))
     design_VC = _design(rows, terms)
     if np.linalg.matrix_rank(design_VC) < design_VC.shape[1]:
         return refused("The terms cannot be told apart: one of them follows from the others.")

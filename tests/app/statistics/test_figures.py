@@ -64,6 +64,25 @@ def test_the_dashed_lines_are_the_clock_of_the_design(clock: tuple[int, int], wo
     assert {word for word in texts if re.fullmatch(r"\d+ (min|s)", word)} == set(words)
 
 
+def test_very_many_raters_are_drawn_together_and_nobody_by_name() -> None:
+    table = study(neurons=300, raters=200, each=4)
+    found = analyse(table, Plan(baseline="gelu", resamples=100), seed=1)
+    drawing = figures.strictness_figure(found.strictness, "gelu", {0: "Rater <A>"})
+    assert len(found.strictness) > 150
+    assert drawing.wide["height"] < 200
+    assert "Rater" not in drawing.label
+    row = drawing.wide["datasets"][drawing.wide["data"]["name"]][0]
+    gelu = [
+        part.fraction.value or 0.0
+        for one in found.strictness
+        for part in one.by_condition
+        if part.condition == "gelu" and part.fraction.n
+    ]
+    assert row["median"] == pytest.approx(np.median(gelu))
+    assert f"{len(found.strictness)} raters" in drawing.label
+    assert len(parts(drawing)) == 2
+
+
 @pytest.mark.parametrize("index", range(6))
 def test_inline_drawings(index: int) -> None:
     drawing = drawings()[index]

@@ -98,6 +98,11 @@ def test_model_needs_neurons_and_variation() -> None:
     few = analyse(study(neurons=10), plan, seed=1).model[0]
     assert few.odds_ratio.value is None
     assert "needs 40 of them; there are 20" in few.odds_ratio.why
+    many = study(neurons=200, raters=120, each=1)
+    rows = counted(complete(many), plan)
+    (refused,) = effects(rows, condition_terms(rows, "gelu"), 0.95)
+    assert refused.odds_ratio.value is None
+    assert "fits at most 100 of them; there are 114." in refused.odds_ratio.why
     flat = analyse(counted_study({"gelu": (0, 40), "solu_ln": (20, 40)}), plan, seed=1).model[0]
     assert flat.odds_ratio.value is None
     assert "unbounded" in flat.odds_ratio.why
