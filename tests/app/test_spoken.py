@@ -19,7 +19,8 @@ TEMPLATES = {
     "plural": '{{ ngettext("%(n)s neuron", "%(n)s neurons", n)|format(n=n) }}',
     "not a call": '{% set _x = "Undo" %}{{ _x }} {{ "_" }} {{ ["_", "("] | join }}',
     "two strings": '{{ _("Un" "do") }} {{ _("Undo" | lower) }}',
-    "called": '{% macro m(t) %}[{{ t }}]{% endmacro %}{{ m(_("Undo")) }}{% call m(_("Pause")) %}{% endcall %}',
+    "called": '{% macro m(t) %}[{{ t }}{{ caller() if caller is defined else "" }}]{% endmacro %}{{ m(_("Undo")) }}'
+    '{% call m(_("Pause")) %}{{ _("Undo") }}{% endcall %}',
     "included": '{% include "plain" %}{% include "filters" %}',
     "extended": '{% extends "base" %}{% block words %}{{ _("Pause") }}{% endblock %}',
     "base": "<{% block words %}{% endblock %}>",
