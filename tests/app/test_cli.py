@@ -22,6 +22,7 @@ from app.models import Administrator, AuditEvent, Event, Study, StudyState
 from app.models.base import new_code
 from app.reports import exports
 from app.settings import Settings
+from app.undelayed import Undelayed
 from tests.app.served import free_port
 from tests.studies import PASSWORD, two_runs
 
@@ -114,14 +115,14 @@ def test_where_the_database_and_the_key_lie_is_said_at_the_start(
     at_home: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Either may lie on a disk that goes away with a container."""
-    served: list[str] = []
-    monkeypatch.setattr("uvicorn.run", lambda app, **_: served.append(app))
+    served: list[tuple[str, str]] = []
+    monkeypatch.setattr("uvicorn.run", lambda app, **options: served.append((app, options["http"])))
     assert glance(monkeypatch, "migrate") == 0
     capsys.readouterr()
     assert glance(monkeypatch, "serve", "--port", str(free_port())) == 0
     database = make_url(at_home.database_url).render_as_string()  # its password is nobody's business
     assert f"Database {database}, key file {at_home.key_file.resolve()}." in capsys.readouterr().out
-    assert served == ["app.main:app"]
+    assert served == [("app.main:app", f"{Undelayed.__module__}:{Undelayed.__name__}")]
 
 
 def test_settings_and_databases_that_cannot_be_are_said(
