@@ -25,7 +25,7 @@ from model_runner.loss import BatchLoss
 from model_runner.metrics import read_metrics
 from model_runner.model import Transformer, new_model
 from model_runner.optimizer import is_matrix, new_optimizer, rate_share
-from model_runner.step import refuse_divergence, update
+from model_runner.step import DIVERGED_NATS, refuse_divergence, update
 from model_runner.train import train
 from tests.model_runner.models import (
     MLPS,
@@ -327,8 +327,11 @@ def test_divergence_is_a_sentence(loss: float, norm: float) -> None:
         refuse_divergence(loss, norm, vocab_size=384)
 
 
-def test_a_healthy_loss_passes() -> None:
-    refuse_divergence(math.log(384) + 0.5, 100.0, vocab_size=384)
+def test_a_loss_passes_up_to_the_bound() -> None:
+    bound = math.log(384) + DIVERGED_NATS
+    refuse_divergence(bound, 100.0, vocab_size=384)
+    with pytest.raises(RunnerError, match="diverged"):
+        refuse_divergence(math.nextafter(bound, math.inf), 100.0, vocab_size=384)
 
 
 def test_diverging_keeps_the_last_state(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
