@@ -56,4 +56,5 @@ def test_constant_words_are_not_asked_for_when_a_page_is_shown(plain: Environmen
 def test_every_template_of_ours_compiles_in_every_language(code: str) -> None:
     names = environment.list_templates(extensions=["html"])
     compiled = [in_language(environment, code).get_template(name).name for name in names]
-    assert compiled == names and "rating/page.html" in names
+    assert compiled == names
+    assert "rating/page.html" in names
