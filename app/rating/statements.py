@@ -41,12 +41,12 @@ def among(state: Any, states: Iterable[AssignmentState]) -> ColumnElement[bool]:
     return condition
 
 
-NEWEST_SITTING = Compiled(
-    select(*SITTING)
-    .where(Sitting.rater_id == RATER)
-    .order_by(Sitting.started_at.desc(), Sitting.id.desc())
-    .limit(1)
-)  # fmt: skip
+def newest_sitting_id() -> ScalarSelect[int]:
+    stay = select(Sitting.id).where(Sitting.rater_id == RATER)
+    return stay.order_by(Sitting.started_at.desc(), Sitting.id.desc()).limit(1).scalar_subquery()
+
+
+NEWEST_SITTING = Compiled(select(*SITTING).where(Sitting.id == newest_sitting_id()))
 SEAT = select(Seat.id).where(Seat.rater_id == RATER).scalar_subquery()
 DONE = select(func.count()).where(Assignment.rater_id == RATER, among(Assignment.state, GIVEN_STATES))
 IN_HAND = select(func.count()).where(Assignment.rater_id == RATER, Assignment.state == AssignmentState.HELD)
@@ -134,11 +134,6 @@ FREE_OF_SEAT, FREE_OF_SEAT_ONWARD = FREE.where(OF_SEAT), FREE_ONWARD.where(OF_SE
 """The same among the items that were dealt to the seat."""
 UNFILLED = Compiled(TAKEABLE.where(places_filled() < Item.capacity))
 """It has not all its verdicts; it may be in other hands."""
-
-
-def newest_sitting_id() -> ScalarSelect[int]:
-    stay = select(Sitting.id).where(Sitting.rater_id == RATER)
-    return stay.order_by(Sitting.started_at.desc(), Sitting.id.desc()).limit(1).scalar_subquery()
 
 
 def _page() -> Select[*tuple[Any, ...]]:
