@@ -8,8 +8,9 @@ from typing import Any
 
 from babel.messages.pofile import read_po
 from fastapi import Request
+from markupsafe import Markup, escape
 
-from app.said import N_, Said
+from app.said import N_, Quoted, Said
 
 __all__ = ["LANGUAGES", "LOCALE", "N_", "Language", "language", "language_of"]
 
@@ -29,6 +30,11 @@ class Language:
     code: str
     messages: dict[str, str]
 
+    @property
+    def _between(self) -> str:
+        """What stands between two sentences."""
+        return " " if self.code == "en" else ""
+
     def gettext(self, message: str) -> str:
         return self.messages.get(message, message)
 
@@ -38,12 +44,25 @@ class Language:
             return self.gettext(str(text))
         return self.gettext(text.message) % {name: self._put(value) for name, value in text.values.items()}
 
+    def shown(self, text: str) -> Markup:
+        """The same on a page: what another program said in English, and stays English, is marked as that."""
+        if isinstance(text, Quoted) and self.code != "en":
+            return Markup('<q lang="en">{}</q>').format(str(text))
+        if not isinstance(text, Said) or not text.values:
+            return escape(self.say(text))
+        return escape(self.gettext(text.message)) % {name: self._shown(value) for name, value in text.values.items()}
+
+    def _shown(self, value: Any) -> Any:
+        if isinstance(value, tuple):
+            return escape(self._between).join(self.shown(one) for one in value)
+        return self.shown(value) if isinstance(value, Said | Quoted) else self._put(value)
+
     def _put(self, value: Any) -> Any:
         """Names and what people wrote stay as they are."""
         if isinstance(value, datetime):
             return self.minute(value)
         if isinstance(value, tuple):
-            return (" " if self.code == "en" else "").join(self.say(one) for one in value)
+            return self._between.join(self.say(one) for one in value)
         return self.say(value) if isinstance(value, Said) else value
 
     def ngettext(self, one: str, many: str, n: int) -> str:

@@ -113,7 +113,7 @@ def show_app_error(request: Request, error: Exception) -> Response:
         "error.html",
         block="main",
         status_code=error.status_code,
-        message=language_of(request).say(error.said),
+        message=language_of(request).shown(error.said),
         sign_in=sign_in,
         change_password=error.change_path if isinstance(error, PasswordDue) else None,
     )

@@ -25,6 +25,12 @@ class Said(str):
         return made
 
 
+class Quoted(str):
+    """Words of another program, which no catalogue knows: they stay in English, and a page says that they are."""
+
+    __slots__ = ()
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return f"{value:%-d %B %Y, %H:%M} UTC"

@@ -1,5 +1,6 @@
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from sqlalchemy import JSON, ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column
@@ -38,5 +39,8 @@ class Draft(Base):
     """Items rendered so far."""
     total: Mapped[int] = mapped_column(default=0)
     message: Mapped[str] = mapped_column(String(2000), default="")
+    """In English, cut to what fits."""
     study_id: Mapped[int | None] = mapped_column(ForeignKey("study.id", ondelete="set null"), index=True)
     """The study it became."""
+    said: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    """The message with its values apart, so that every reader is told in a language of their own; null in old rows."""

@@ -122,7 +122,9 @@ class Design:
     def of(cls, values: Mapping[str, Any]) -> Self:
         """The design that was stored. An unknown field is refused, because it would change the draw."""
         if unknown := set(values) - {field.name for field in fields(cls)}:
-            raise Invalid(f"This program does not know {', '.join(sorted(unknown))} in a study's design.")
+            raise Invalid(
+                N_("This program does not know %(names)s in a study's design."), names=", ".join(sorted(unknown))
+            )
         return cls(**values)
 
 

@@ -13,6 +13,7 @@ from app import clock
 from app.db import OpenTransaction
 from app.errors import AppError, NotFound
 from app.models import Draft, DraftState, Study
+from app.said_again import kept, said_again
 from app.settings import Settings
 from app.studies.asked import Asked
 from app.studies.creating import create_study, new_secret
@@ -65,7 +66,8 @@ def draw_and_seal(
             return study.code
     except AppError as refusal:
         with transactions() as session:
-            _note(session, code, state=DraftState.REFUSED, message=refusal.message[:LONGEST_MESSAGE])
+            message = refusal.message[:LONGEST_MESSAGE]
+            _note(session, code, state=DraftState.REFUSED, message=message, said=kept(refusal.said))
         raise
 
 
@@ -73,6 +75,12 @@ def draw_for_page(transactions: OpenTransaction, settings: Settings, code: str, 
     """The same for a browser, whose answer is long gone: a refusal is on the draft's page."""
     with suppress(AppError):
         draw_and_seal(transactions, settings, code, folders)
+
+
+def why_refused(draft: Draft) -> str:
+    """A sentence for whoever reads it."""
+    said: str = draft.message if draft.said is None else said_again(draft.said)
+    return said
 
 
 def find_draft(session: Session, code: str) -> Draft:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from app.errors import Invalid
 from app.rating.snippets import Reach, Shown, on_each_side
-from app.said import N_, Said
+from app.said import N_, Quoted, Said
 from app.studies import spectrum
 from app.studies.design import Design
 from app.studies.draw import OF_DIRECTIONS, SHOWN, DrawnItem
@@ -67,10 +67,10 @@ def read_arms(folders: Sequence[Path], design: Design, *, every_byte: bool = Tru
     runs = [run for run in opened if run.info.split not in OTHER_SPLITS]
     others = [run for run in opened if run.info.split in OTHER_SPLITS]
     infos = [run.info for run in runs]
-    faults = [*_too_few(infos), *comparable(infos), *_same_names(infos)]
+    faults = [*_too_few(infos), *_apart(infos), *_same_names(infos)]
     faults += [fault for info in infos for fault in _unfit(info, design)]
     for split in OTHER_SPLITS:
-        faults += comparable([run.info for run in others if run.info.split == split])
+        faults += _apart([run.info for run in others if run.info.split == split])
     faults += [fault for run in others for fault in _stray(run.info, infos)]
     if faults:
         raise Invalid(N_("These runs cannot make a study. %(why)s"), why=tuple(faults))
@@ -114,7 +114,11 @@ def _open(folder: Path, every_byte: bool) -> Run:
     try:
         return open_run(folder, every_byte=every_byte)
     except RunFolderError as error:
-        raise Invalid(str(error)) from None
+        raise Invalid(N_("A run folder cannot be used. %(why)s"), why=Quoted(str(error))) from None
+
+
+def _apart(infos: Sequence[RunInfo]) -> Iterator[str]:
+    return map(Quoted, comparable(infos))
 
 
 def _too_few(infos: Sequence[RunInfo]) -> Iterator[str]:

@@ -140,6 +140,7 @@ def all_drafts(request: Request, session: ReadSession, administrator: ReadingAdm
     return render(
         request, "studies/drafts.html", block="main",
         administrator=administrator, drafts=drafts.list_drafts(session), stopped=stopped, read=read,
+        why_refused=drafts.why_refused,
     )  # fmt: skip
 
 
@@ -152,7 +153,7 @@ def draft_page(request: Request, session: ReadSession, administrator: ReadingAdm
     return render(
         request, "studies/draft.html", block="main",
         administrator=administrator, draft=draft, stopped=stopped(draft),
-        asked=read(draft.asked),
+        asked=read(draft.asked), why_refused=drafts.why_refused,
         htmx_config=HTMX_CONFIG,
     )  # fmt: skip
 

@@ -10,6 +10,7 @@ from app.errors import AppError, Invalid
 from app.models import Administrator
 from app.params import Code
 from app.raters.queries import rater_names
+from app.said import N_
 from app.security import ReadingAdministrator
 from app.studies import plans, queries, words
 from app.web import redirect, render
@@ -25,7 +26,7 @@ async def _typed(request: Request) -> dict[str, str]:
     for name in form:
         text = ",".join(value for value in form.getlist(name) if isinstance(value, str))
         if "\x00" in text or len(text) > MOST_LETTERS:
-            raise Invalid(f"“{name}” is too long, or holds a character that cannot be stored.")
+            raise Invalid(N_("“%(name)s” is too long, or holds a character that cannot be stored."), name=name)
         found[name] = text
     return found
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from app.errors import Invalid
 from app.reports.statistics.plan import Plan
-from app.said import N_, Said
+from app.said import N_, Quoted, Said
 from app.studies.asked import USUAL_PLAN, Asked
 from app.studies.design import Design
 
@@ -145,7 +145,7 @@ def read(text: str, name: str = "study.toml") -> Asked:
     except tomllib.TOMLDecodeError as error:
         raise Invalid(
             N_("%(file)s is not a TOML file: %(why)s. `glance study template` writes one to begin with."),
-            file=name, why=error,
+            file=name, why=Quoted(str(error)),
         ) from None  # fmt: skip
     design, plan = (_table(name, key, values) for key in ("design", "plan"))
     _only_known(name, "", values, ABOUT)
