@@ -17,8 +17,8 @@ from model_runner.collect_config import CollectConfig
 from model_runner.corpus.store import Corpus
 from model_runner.run_folder import Run, open_run
 from tests.corpora import make_corpus
+from tests.model_runner.collect.collecting import make_checkpoint
 from tests.model_runner.models import scrambled, small_config
-from tests.model_runner.test_collect import make_checkpoint
 from tests.texts import CODE, PROSE
 
 PAGE = Path(__file__).parents[2] / "docs" / "scale.md"

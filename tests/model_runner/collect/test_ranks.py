@@ -24,10 +24,7 @@ from model_runner.errors import RunnerError
 from model_runner.group import merge_groups, new_groups, settle_groups
 from model_runner.ranks import Ranks
 from model_runner.run_info import INFO_NAME
-from tests.model_runner.test_collect import COMPLETE, CONFIG, WINDOW, _files, checkpoint, corpus, make_checkpoint
-
-__all__ = ["checkpoint", "corpus"]
-"""Fixtures of the other file."""
+from tests.model_runner.collect.collecting import COMPLETE, CONFIG, WINDOW, files_of, make_checkpoint
 
 SLOW = """
 import os, sys, time
@@ -99,7 +96,7 @@ def test_two_ranks_collect_the_bytes_of_one_process(
     finally:
         torch.set_num_threads(threads)
     assert said.count(info.digest) == 1
-    assert _files(folder) == _files(tmp_path / "one" / "run")
+    assert files_of(folder) == files_of(tmp_path / "one" / "run")
 
 
 @pytest.mark.slow
@@ -122,7 +119,7 @@ def test_a_rank_is_killed_and_all_go_on(checkpoint: Checkpoint, corpus: Corpus, 
     states[1].write_bytes(damaged)
     finish(start(COMMAND, corpus, folder, 2))
     collect(checkpoint, corpus, tmp_path / "one" / "run", COMPLETE)
-    assert _files(folder) == _files(tmp_path / "one" / "run")
+    assert files_of(folder) == files_of(tmp_path / "one" / "run")
 
 
 def _slow(corpus: Corpus, folder: Path, tmp_path: Path) -> subprocess.Popen[str]:
@@ -173,7 +170,7 @@ def test_merged_shards_are_the_whole(
 
     monkeypatch.setattr(collecting, "_read", in_parts)
     collect(checkpoint, corpus, tmp_path / "parts" / "run", COMPLETE)
-    assert _files(tmp_path / "parts" / "run") == _files(tmp_path / "whole" / "run")
+    assert files_of(tmp_path / "parts" / "run") == files_of(tmp_path / "whole" / "run")
 
 
 @pytest.mark.parametrize("config", [CONFIG, COMPLETE], ids=["top", "complete"])
@@ -188,4 +185,4 @@ def test_the_number_of_threads_changes_no_byte(
             assert torch.get_num_threads() == count
     finally:
         torch.set_num_threads(threads)
-    assert _files(tmp_path / "1" / "run") == _files(tmp_path / "2" / "run") == _files(tmp_path / "5" / "run")
+    assert files_of(tmp_path / "1" / "run") == files_of(tmp_path / "2" / "run") == files_of(tmp_path / "5" / "run")
