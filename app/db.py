@@ -1,3 +1,4 @@
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -5,6 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 from sqlalchemy import Engine, create_engine
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from app.durable import make_durable
@@ -34,6 +36,14 @@ def open_engine(url: str) -> Engine:
 def has_one_writer(engine: Engine) -> bool:
     """At a time."""
     return engine.dialect.name == "sqlite"
+
+
+def is_busy(error: DBAPIError) -> bool:
+    """Whether the database took no part in it: another program holds SQLite's only lock, or PostgreSQL is away."""
+    if isinstance(error.orig, sqlite3.Error):
+        return error.orig.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    # A connection that never was, or that ended, has no state of a statement.
+    return error.connection_invalidated or getattr(error.orig, "sqlstate", None) is None
 
 
 def read_only(engine: Engine) -> Engine:

@@ -38,6 +38,13 @@ class Unreachable(AppError):
     status_code = 502
 
 
+class Busy(AppError):
+    """The database is held by somebody else for too long, or is not there: later it may be."""
+
+    status_code = 503
+    retry_after_seconds = 10
+
+
 class SignedOut(AppError):
     """Nobody is signed in: a page that can say where to go on, never a silent redirect of a form."""
 

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.telemetry import TelemetryConfig
+from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Match, Route
@@ -16,8 +17,8 @@ from app.administrators.provider import insist_on_library
 from app.administrators.provider_routes import router as provider_router
 from app.administrators.routes import router as administrators_router
 from app.audit.routes import router as audit_router
-from app.db import READERS, WRITERS, open_engine
-from app.errors import AppError, PasswordDue, SignedOut
+from app.db import READERS, WRITERS, is_busy, open_engine
+from app.errors import AppError, Busy, PasswordDue, SignedOut
 from app.language import N_, language_of
 from app.misread import NOT_A_FORM, TOO_MANY_FIELDS, said_of
 from app.operations.access_log import note, note_failure, write_lines
@@ -72,6 +73,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(SecurityHeaders, hsts_seconds=settings.hsts_seconds)
     app.add_middleware(Observing, observers=(note, app.state.metrics.observe))
     app.add_exception_handler(AppError, show_app_error)
+    app.add_exception_handler(OperationalError, show_busy)
     app.add_exception_handler(HTTPException, show_http_error)
     app.add_exception_handler(RequestValidationError, show_validation_error)
     app.add_exception_handler(Exception, show_failure)
@@ -117,6 +119,20 @@ def show_app_error(request: Request, error: Exception) -> Response:
         sign_in=sign_in,
         change_password=error.change_path if isinstance(error, PasswordDue) else None,
     )
+
+
+def show_busy(request: Request, error: Exception) -> Response:
+    """Nobody's fault here, and it passes; every other failure of the database is one of ours."""
+    assert isinstance(error, OperationalError)  # noqa: S101  # registered for it only
+    if not is_busy(error):
+        raise error
+    note_failure(request.state.request_name, error)
+    busy = Busy(
+        N_("The database is busy or cannot be reached. What you had stored is safe. Send it again in a moment.")
+    )
+    response = show_app_error(request, busy)
+    response.headers["retry-after"] = str(busy.retry_after_seconds)
+    return response
 
 
 def show_http_error(request: Request, error: Exception) -> Response:

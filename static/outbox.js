@@ -3,6 +3,7 @@ import { forgetDraft } from "./draft.js";
 import { assignment, form, notice, one, rater } from "./page.js";
 
 const AGAIN_AFTER = 10_000;
+const PASSING = [502, 503, 504]; // the server, or a proxy before it, says that it cannot just now
 const place = () => `glance-outbox-${rater()}`;
 const FIELDS = ["assignment", "key", "verdict", "hypothesis", "lined_up", "widened"];
 let timer;
@@ -61,6 +62,9 @@ function refused(xhr) {
   if (xhr.status === 0) {
     notice("offline");
     timer = setTimeout(sendKept, AGAIN_AFTER);
+  } else if (PASSING.includes(xhr.status)) {
+    notice("busy");
+    timer = setTimeout(sendKept, xhr.getResponseHeader("retry-after") * 1000 || AGAIN_AFTER);
   } else if (xhr.status >= 500 || xhr.status === 429) {
     notice("error", (copy) => {
       const id = xhr.getResponseHeader("x-request-id");

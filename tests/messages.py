@@ -20,7 +20,7 @@ msgstr ""
 "Plural-Forms: {forms}\\n"
 
 """
-ERRORS = {"NotFound", "Conflict", "Refused", "Invalid", "SignedOut", "PasswordDue"}
+ERRORS = {"NotFound", "Busy", "Conflict", "Refused", "Invalid", "SignedOut", "PasswordDue"}
 SPOKEN = (
     "app/rating",
     "app/phases",

@@ -1,12 +1,16 @@
 """No connection, a failing server, an ended session, a second tab: nothing is lost and nothing is stored twice."""
 
 import re
+import sqlite3
+from contextlib import closing
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 from sqlalchemy import delete
 
+from app import sqlite
 from app.db import transaction
+from app.errors import Busy
 from app.models import BrowserSession, Verdict
 from tests.browser.conftest import Open, Site, join, ready
 
@@ -72,6 +76,28 @@ def test_a_failing_server_keeps_the_page_the_words_and_the_verdict(site: Site, p
     page.get_by_role("button", name="Send again").click()
     expect(page.locator(".pace b")).to_have_text("1")
     assert [rating.hypothesis for rating in site.ratings()] == ["a long thought"]
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "BUSY_MILLISECONDS", 200)
+    monkeypatch.setattr(Busy, "retry_after_seconds", 1)
+
+
+def test_a_verdict_waits_here_while_another_program_holds_the_database(impatient: None, site: Site, page: Page) -> None:
+    join(page, site.link())
+    page.keyboard.press("e")
+    page.keyboard.type("held up")
+    page.keyboard.press("Enter")
+    with closing(sqlite3.connect(site.engine.url.database or "", isolation_level=None)) as other:
+        other.execute("begin immediate")
+        page.keyboard.press("i")
+        expect(page.locator("#notices")).to_contain_text("The server is busy.")
+        expect(page.get_by_role("textbox")).to_have_value("held up")
+        other.execute("rollback")
+    expect(page.locator(".pace b")).to_have_text("1")
+    assert [(r.verdict, r.hypothesis) for r in site.ratings()] == [(Verdict.INTERPRETABLE, "held up")]
+    assert page.evaluate("Object.keys(localStorage).filter(name => name.startsWith('glance-outbox'))") == []
 
 
 def test_a_session_that_ended_while_writing_loses_nothing(site: Site, page: Page) -> None:
