@@ -1,6 +1,7 @@
 """A trained model in a folder: weights, config, and how it came about."""
 
 import dataclasses
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,8 +61,11 @@ class Checkpoint:
 
     @property
     def digest(self) -> str:
-        """Tells two checkpoints apart."""
-        return self.train.weights_digest
+        """Tells two checkpoints apart: the weights, and where they were swapped, the form as well."""
+        if not self.train.swapped_from:
+            return self.train.weights_digest
+        # Both forms have the same weights, and other activations.
+        return hashlib.sha256(f"{self.config.mlp} {self.train.weights_digest}".encode()).hexdigest()
 
     @property
     def about(self) -> About:
@@ -99,6 +103,8 @@ def load_checkpoint(folder: Path) -> Checkpoint:
     Raises RunnerError for a folder that is incomplete, damaged, of another format, or whose weights are
     not those of its config.
     """
+    if not folder.is_dir():
+        raise RunnerError(f"There is no folder {folder}. Name one that `glance-runner train` or `import` made.")
     if not (folder / TRAIN).is_file():
         raise RunnerError(f"{folder} holds no finished checkpoint: it has no {TRAIN}. Train it to the end first.")
     record = _read_record(folder / TRAIN)

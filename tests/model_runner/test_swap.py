@@ -10,10 +10,12 @@ from torch.nn import functional
 
 from model_runner.checkpoint import load_checkpoint
 from model_runner.cli import main
+from model_runner.collect import collect
+from model_runner.collect_config import CollectConfig
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
 from model_runner.mlp import NORM_EPS, BlockNorm, Exponential, Solu
-from model_runner.swap import swap
+from model_runner.swap import swap, swap_checkpoint
 from model_runner.train import train
 from tests.model_runner.models import random_tokens, scrambled, small_config, small_corpus, small_training
 
@@ -104,7 +106,8 @@ def test_swapping_a_checkpoint(corpus: Corpus, tmp_path: Path, capsys: pytest.Ca
     assert main([*asked, "--out", str(tmp_path / "read")]) == 0
     swapped = load_checkpoint(tmp_path / "read")
     assert swapped.config.mlp == "solu_ln"
-    assert swapped.train.swapped_from == swapped.digest == trained.digest
+    assert swapped.train.swapped_from == trained.digest
+    assert swapped.train.weights_digest == trained.train.weights_digest
     assert (swapped.train.tokens, swapped.train.train) == (trained.train.tokens, trained.train.train)
     assert trained.train.val_loss is not None
     assert swapped.train.val_loss == pytest.approx(trained.train.val_loss, abs=0.05)
@@ -115,6 +118,17 @@ def test_swapping_a_checkpoint(corpus: Corpus, tmp_path: Path, capsys: pytest.Ca
     assert "holds a checkpoint already" in capsys.readouterr().err
     with pytest.raises(RunnerError, match="weights that were trained in another form"):
         train(small_config("solu_ln"), small_training(), corpus, tmp_path / "read")
+
+
+def test_the_two_forms_are_two_checkpoints_and_are_collected_apart(corpus: Corpus, tmp_path: Path) -> None:
+    trained = train(small_config("exp_ln"), small_training(), corpus, tmp_path / "trained")
+    swapped = swap_checkpoint(tmp_path / "trained", tmp_path / "read", corpus)
+    back = swap_checkpoint(tmp_path / "read", tmp_path / "back", corpus)
+    assert len({trained.digest, swapped.digest, back.digest}) == 3
+    assert swapped.digest == load_checkpoint(tmp_path / "read").digest
+    collect(trained, corpus, tmp_path / "run", CollectConfig(kept=2))
+    with pytest.raises(RunnerError, match="was begun with checkpoint_digest"):
+        collect(swapped, corpus, tmp_path / "run", CollectConfig(kept=2))
 
 
 def test_a_corpus_of_another_tokenizer_is_refused(corpus: Corpus, tmp_path: Path) -> None:
