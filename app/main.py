@@ -144,7 +144,9 @@ def show_http_error(request: Request, error: Exception) -> Response:
         413: "What was sent is larger than any form here can be. Nothing was stored. Shorten it and send it again.",
     }
     message = messages.get(error.status_code, str(error.detail))
-    return render(request, "error.html", block="main", status_code=error.status_code, message=message, sign_in=None)
+    # What FastAPI cannot read as a form is bad input as any other, whichever page it was sent to.
+    status = 422 if error.status_code == 400 else error.status_code
+    return render(request, "error.html", block="main", status_code=status, message=message, sign_in=None)
 
 
 def show_validation_error(request: Request, error: Exception) -> Response:

@@ -7,6 +7,7 @@ from starlette.datastructures import FormData
 
 from app.db import OpenTransaction, SeparateReads, SeparateTransactions
 from app.errors import AppError, Invalid
+from app.form import MOST_FIELDS
 from app.models import Administrator
 from app.params import Code
 from app.raters.queries import rater_names
@@ -21,7 +22,7 @@ MOST_LETTERS = 10_000
 
 async def _typed(request: Request) -> dict[str, str]:
     """What was typed, by the names of the plan's fields; several ticks of one name have commas between them."""
-    form: FormData = await request.form(max_fields=500)
+    form: FormData = await request.form(max_fields=MOST_FIELDS)
     found = {}
     for name in form:
         text = ",".join(value for value in form.getlist(name) if isinstance(value, str))
