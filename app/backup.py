@@ -37,11 +37,19 @@ def backup(database_url: str, file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     half = file.with_name(f"{file.name}.half")
     half.unlink(missing_ok=True)
+    try:
+        _copy(url, half)
+    except (Invalid, NotFound):
+        half.unlink(missing_ok=True)
+        raise
+    half.rename(file)
+
+
+def _copy(url: URL, half: Path) -> None:
     if url.get_backend_name() == "sqlite":
         _copy_sqlite(_path(url), half)
     else:
         _run(url, ["pg_dump", "--format=custom", "--no-owner", f"--file={half}"])
-    half.rename(file)
 
 
 @_in_a_sentence()
@@ -121,4 +129,10 @@ def _run(url: URL, command: Sequence[str], files: Sequence[str] = ()) -> None:
     arguments = [program, *command[1:], f"--dbname={address}", *files]
     done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
-        raise Invalid(f"{command[0]} failed: {done.stderr.strip()}")
+        raise Invalid(f"{command[0]} failed: {done.stderr.strip()}{_remedy(done.stderr)}")
+
+
+def _remedy(said: str) -> str:
+    if "server version mismatch" not in said:
+        return ""
+    return "\nInstall PostgreSQL's client programs of the server's version or newer, and run it again."

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from model_runner.capture import Gathered
 from model_runner.errors import RunnerError
 from model_runner.exact_sum import ExactSum
-from model_runner.files import remove
+from model_runner.files import remove, why
 from model_runner.group import Group
 from model_runner.ranks import Ranks
 from model_runner.record import Unfit, record_in
@@ -83,7 +83,7 @@ def save_state(path: Path, settings: Mapping[str, Any], next_block: int, groups:
         partial.replace(path)
     except OSError as error:
         raise RunnerError(
-            f"{partial} could not be written: {error.strerror or error}. What was collected until the last state is "
+            f"{partial} could not be written: {why(error)}. What was collected until the last state is "
             "kept; make room and run the same command again."
         ) from error
 

@@ -34,6 +34,11 @@ def write_atomically(file: Path, content: bytes) -> None:
         ) from error
 
 
+def why(error: OSError) -> str:
+    """The system's reason in words. Where NumPy could not write an array to its end there are only its two numbers."""
+    return error.strerror or f"the disk took no more ({error})"
+
+
 def make_folder(folder: Path) -> None:
     """Make a folder and those above it where they are missing. Raises RunnerError when that cannot be done."""
     try:

@@ -105,6 +105,8 @@ def _read_json(folder: Path) -> dict[str, Any]:
     try:
         return object_in(path.read_bytes())
     except FileNotFoundError:
+        if not folder.is_dir():
+            raise RunFolderError(f"There is no folder {folder}. Name one that `glance-runner collect` made.") from None
         raise RunFolderError(
             f"{folder} has no {INFO_NAME}, so its collection is not finished. Run the same collect command "
             "again; it continues where it stopped."

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model_runner.errors import RunnerError
-from model_runner.files import file_digest, write_atomically
+from model_runner.files import file_digest, why, write_atomically
 from model_runner.run_digest import run_digest
 from model_runner.run_info import FORMAT, INFO_NAME, RunInfo
 
@@ -74,9 +74,7 @@ def write_run(
         (folder / INFO_NAME).unlink(missing_ok=True)
         described = _write_arrays(folder, _named(units, sections, vocabulary, spread))
     except OSError as error:
-        raise RunnerError(
-            f"{folder} could not be written: {error.strerror or error}. Make room and run it again."
-        ) from error
+        raise RunnerError(f"{folder} could not be written: {why(error)}. Make room and run it again.") from error
     info = replace(info, sections=list(sections), format=FORMAT, digest="")
     info = replace(info, digest=run_digest(asdict(info), described))
     text = json.dumps({**asdict(info), "arrays": described}, indent=1, ensure_ascii=False, allow_nan=False)

@@ -52,7 +52,10 @@ class Endpoints(NamedTuple):
 def insist_on_library(settings: Settings) -> None:
     """Raises Conflict where a provider is set and the library that speaks to it is not there."""
     if settings.oidc_issuer and find_spec("authlib") is None:
-        raise Conflict("GLANCE_OIDC_ISSUER is set, and the library for it is missing. Run: pip install 'glance[oidc]'")
+        raise Conflict(
+            "GLANCE_OIDC_ISSUER is set, and the library for it is missing. Run, in Glance's folder: "
+            "pip install -c constraints.txt -e '.[oidc]'"
+        )
 
 
 def leave_for(settings: Settings, return_address: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from app.errors import Conflict
-from app.language import Language
+from app.language import N_, Language
 from app.reports.html_tree import parse
 from app.reports.page import ENGLISH, context
 from app.reports.rated_items import RatedItem
@@ -14,9 +14,10 @@ from app.reports.report import Report
 from app.reports.typeset import typeset
 from app.web import ROOT, environment
 
-MISSING = (
+MISSING = N_(
     "This server cannot make a PDF, because the package typst is not installed. "
-    "Install it with: pip install 'glance[report]'. The report as one HTML file prints well too."
+    "Run, in Glance's folder: pip install -c constraints.txt -e '.[report]'. "
+    "The report as one HTML file prints well too."
 )
 
 

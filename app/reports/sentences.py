@@ -111,7 +111,7 @@ SENTENCES = (
     N_("too few snippets"),
     N_("activations that are no number"),
     N_("mixed model, random neuron and rater, logit, posterior mean and credible interval"),
-    N_("The package bambi is not installed: pip install 'glance[mixed]'."),
+    N_("The package bambi is not installed. Run, in Glance's folder: pip install -c constraints.txt -e '.[mixed]'"),
     N_("It needs two raters or more, and twenty neurons or more."),
     N_("The chains did not mix (R-hat above 1.05), so the model says nothing."),
 )

@@ -31,7 +31,7 @@ BOOTSTRAPS = 1000
 MOST_QUESTIONS = 10**9
 MOST_FEWSHOT = 64
 """As many as the paper's tasks are given at most; each shipped task has more questions."""
-NEEDED = "This needs lm-evaluation-harness: `pip install glance[eval]`."
+NEEDED = "This needs lm-evaluation-harness. Run, in Glance's folder: pip install -c constraints.txt -e '.[eval]'"
 
 
 def run(options: argparse.Namespace) -> None:

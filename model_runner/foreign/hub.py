@@ -27,7 +27,8 @@ def _snapshot(name: str, files: Sequence[str]) -> Path:
         from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
     except ImportError as error:
         raise RunnerError(
-            f"There is no folder {name}, and reading from the hub needs `pip install glance[hf]`."
+            f"There is no folder {name}, and reading from the hub needs another package. "
+            "Run, in Glance's folder: pip install -c constraints.txt -e '.[hf]'"
         ) from error
     try:
         return Path(huggingface_hub.snapshot_download(name, allow_patterns=list(files)))

@@ -16,7 +16,7 @@ from model_runner.foreign.model import ForeignModel
 from model_runner.foreign.tokenizer import TOKENIZER
 from model_runner.tokenizer import load_tokenizer
 
-NEEDED = "Reading a model of the hub needs transformers: `pip install glance[hf]`."
+NEEDED = "Reading such a model needs transformers. Run, in Glance's folder: pip install -c constraints.txt -e '.[hf]'"
 
 
 def load_model(folder: Path, gguf_file: str | None = None) -> ForeignModel:

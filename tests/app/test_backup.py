@@ -115,6 +115,24 @@ def test_a_backup_cut_short_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not (tmp_path / "restored.db").exists()
 
 
+def test_programs_older_than_the_server_are_a_sentence_with_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "pg_dump"
+    program.write_text(
+        "#!/bin/sh\nfor given; do case $given in --file=*) : > ${given#--file=};; esac; done\n"
+        "echo 'pg_dump: error: aborting because of server version mismatch' >&2\nexit 1\n",
+        encoding="utf-8",
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(
+        Invalid, match=r"version mismatch\nInstall PostgreSQL's client programs of the server's version"
+    ):
+        backup("postgresql+psycopg://glance@127.0.0.1/glance", tmp_path / "glance.backup")
+    assert list(tmp_path.iterdir()) == [program]
+
+
 def test_a_file_in_the_way_of_a_folder_is_a_sentence(own_engine: Engine, own_database_url: str, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file", encoding="utf-8")
     with pytest.raises(Invalid, match=r"taken cannot be used: .*\. Name another file\."):

@@ -63,7 +63,7 @@ def test_options_win_over_the_file(at_home: Settings, tmp_path: Path) -> None:
     [
         ("[design]\nneurons = 3", "there is no field design.neurons (it is 3 there). Did you mean neurons_per_arm?"),
         ('name = "Winter"', "Which runs? Give --run twice or more"),
-        ('name = "Winter"\nruns = ["nowhere", "gelu"]', "nowhere has no run.json"),
+        ('name = "Winter"\nruns = ["nowhere", "gelu"]', "There is no folder nowhere"),
     ],
 )
 def test_a_file_that_makes_no_study_is_a_sentence(

@@ -6,7 +6,7 @@ import pytest
 
 from model_runner.cli import main
 from model_runner.errors import RunnerError
-from model_runner.files import read_json, remove, write_atomically, write_json
+from model_runner.files import read_json, remove, why, write_atomically, write_json
 from model_runner.train import train
 from tests.model_runner.models import small_config, small_corpus, small_training
 
@@ -20,6 +20,12 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(RunnerError, match=r"a\.json could not be written: No space left on device"):
         write_json(tmp_path / "a.json", {"new": 2})
     assert read_json(tmp_path / "a.json") == {"old": 1}
+
+
+def test_an_array_that_found_no_room_has_a_reason_too() -> None:
+    """NumPy writes an array in one go and tells how much of it, and no reason."""
+    assert why(OSError("90 requested and 8 written")) == "the disk took no more (90 requested and 8 written)"
+    assert why(OSError(errno.ENOSPC, "No space left on device")) == "No space left on device"
 
 
 def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:

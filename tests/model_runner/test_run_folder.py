@@ -84,6 +84,13 @@ def test_what_differs_between_runs_is_named(tmp_path: Path, run: Run) -> None:
     ]
 
 
+def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(
+        RunFolderError, match=r"There is no folder .*nowhere\. Name one that `glance-runner collect` made"
+    ):
+        open_run(tmp_path / "nowhere")
+
+
 def test_a_folder_without_its_json_is_not_finished(folder: Path) -> None:
     (folder / INFO_NAME).unlink()
     with pytest.raises(RunFolderError, match="not finished"):

@@ -14,7 +14,7 @@ from app.reports.statistics.estimate import Estimate, undefined
 from app.reports.statistics.model import Effect
 
 METHOD = "mixed model, random neuron and rater, logit, posterior mean and credible interval"
-MISSING = "The package bambi is not installed: pip install 'glance[mixed]'."
+MISSING = "The package bambi is not installed. Run, in Glance's folder: pip install -c constraints.txt -e '.[mixed]'"
 FEW = "It needs two raters or more, and twenty neurons or more."
 UNMIXED = "The chains did not mix (R-hat above 1.05), so the model says nothing."
 FEWEST_NEURONS, HIGHEST_RHAT = 20, 1.05

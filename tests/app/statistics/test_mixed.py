@@ -17,7 +17,7 @@ def test_without_bambi_a_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(mixed, "find_spec", lambda _name: None)
     found = mixed.mixed_model(counted(complete(study(raters=3)), PLAN), "gelu", 0.95, seed=1)
     assert found
-    assert all(effect.odds_ratio.value is None and "glance[mixed]" in effect.odds_ratio.why for effect in found)
+    assert all(effect.odds_ratio.value is None and "'.[mixed]'" in effect.odds_ratio.why for effect in found)
 
 
 def test_one_rater_is_too_few(monkeypatch: pytest.MonkeyPatch) -> None:

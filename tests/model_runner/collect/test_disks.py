@@ -49,7 +49,7 @@ def test_a_disk_full_while_the_run_is_written_keeps_what_was_collected(
     folder = tmp_path / "a" / "run"
     begin(checkpoint, corpus, folder, monkeypatch, 3)
     (folder / name).symlink_to(FULL)
-    with pytest.raises(RunnerError, match="could not be written: "):
+    with pytest.raises(RunnerError, match=r"could not be written: (No space left|the disk took no more)"):
         collect(checkpoint, corpus, folder, CONFIG)
     assert (folder / STATE_NAME).exists()
     assert not (folder / INFO_NAME).exists()
