@@ -15,6 +15,8 @@ from model_runner.cli import parser as runner
 ROOT = Path(__file__).parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+UNSET = re.compile(r"\$\{GLANCE_\w+:-(.*)\}")
+"""A variable of whoever starts it, and what it is unless set."""
 OURS = [name for name, service in COMPOSE["services"].items() if "build" in service]
 
 
@@ -43,9 +45,18 @@ def test_every_command_is_understood(name: str) -> None:
         assert runner().parse_args(service["command"])
 
 
-def test_every_variable_is_a_setting() -> None:
-    for name in COMPOSE["services"]["web"]["environment"]:
-        assert name.removeprefix("GLANCE_").lower() in Settings.model_fields
+def test_every_setting_is_handed_on_with_what_it_is_unless_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in COMPOSE["services"]["web"]["environment"].items():
+        monkeypatch.setenv(name, UNSET.sub(r"\1", value))
+    given = Settings(_env_file=None)
+    assert given.model_fields_set == set(Settings.model_fields)
+    its_own = {"database_url", "key_file", "runs_dir", "allowed_hosts"}
+    assert given.model_dump(exclude=its_own) == Settings.model_construct().model_dump(exclude=its_own)
+
+
+def test_the_database_and_the_programs_that_back_it_up_are_of_one_version() -> None:
+    (version,) = re.findall(r"postgresql-client-(\d+)", DOCKERFILE)
+    assert COMPOSE["services"]["db"]["image"] == f"postgres:{version}"
 
 
 def test_every_volume_is_declared_and_every_copied_folder_exists() -> None:
