@@ -1,12 +1,14 @@
 """The shape of a model and how it is trained, read from a TOML file and kept beside the weights."""
 
+import reprlib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
-from model_runner.bounds import MOST, refuse_outside
+from model_runner.bounds import MOST, refuse_not_above_zero, refuse_outside
 from model_runner.errors import RunnerError
 from model_runner.record import Unfit, record_of
 
@@ -63,8 +65,7 @@ class ModelConfig:
     def __post_init__(self) -> None:
         for name, most in LARGEST_MODEL.items():
             refuse_outside(name, getattr(self, name), 1, most)
-        if not self.rotary_base > 0:
-            raise RunnerError(f"rotary_base is {self.rotary_base}; it must be above 0.")
+        refuse_not_above_zero("rotary_base", self.rotary_base)
         if self.mlp not in MLP_NAMES:
             raise RunnerError(f"There is no MLP called {self.mlp!r}; choose one of {', '.join(MLP_NAMES)}.")
         if self.positions not in POSITION_NAMES:
@@ -135,8 +136,9 @@ class TrainConfig:
             refuse_outside(name, getattr(self, name), 1, most)
         refuse_outside("seed", self.seed, 0, MOST)
         for name in ("learning_rate", "embedding_rate", "clip"):
-            if not getattr(self, name) > 0:
-                raise RunnerError(f"{name} is {getattr(self, name)}; it must be above 0.")
+            refuse_not_above_zero(name, getattr(self, name))
+        if not 0 <= self.weight_decay < inf:
+            raise RunnerError(f"weight_decay is {self.weight_decay}; it must be at least 0 and finite.")
         for name in ("warmup_share", "final_rate", "beta_1", "beta_2"):
             if not 0 <= getattr(self, name) < 1:
                 raise RunnerError(f"{name} is {getattr(self, name)}; it must be at least 0 and below 1.")
@@ -161,17 +163,28 @@ def read_config(file: Path, model: Mapping[str, Any], train: Mapping[str, Any]) 
 
     Raises RunnerError for a file that is not TOML and for names or types that a config does not have.
     """
-    try:
-        tables = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RunnerError(f"{file} is not a TOML file: {error}.") from error
+    tables = _read_toml(file)
     unknown = tables.keys() - {"model", "train"}
     if unknown:
         raise RunnerError(f"{file} has {sorted(unknown)}; a config has the tables [model] and [train] only.")
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            raise RunnerError(f"{file} says {name} = {reprlib.repr(table)}; it must be a table, [{name}].")
     return (
         config_from(ModelConfig, {**tables.get("model", {}), **model}, str(file)),
         config_from(TrainConfig, {**tables.get("train", {}), **train}, str(file)),
     )
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RunnerError(f"{file} could not be read: {error.strerror}. Give another --config.") from error
+    except ValueError as error:  # what is no TOML or no UTF-8, and a whole number of more digits than Python reads
+        raise RunnerError(f"{file} is not a TOML file: {error}.") from error
+    except RecursionError as error:
+        raise RunnerError(f"{file} is not a TOML file that can be read: it is nested too deeply.") from error
 
 
 def config_from(kind: type[Config], values: Mapping[str, Any], source: str) -> Config:

@@ -3,7 +3,9 @@
 import json
 import reprlib
 from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
 from functools import cache
+from math import isfinite
 from typing import Any, NoReturn, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -21,8 +23,8 @@ class Unfit(Exception):
 def record_of(kind: type[Record], values: Mapping[str, Any]) -> Record:
     """A record from what was read of a JSON or TOML file. No type is taken for another, and no name may be too many.
 
-    Raises Unfit for the first field that is missing, unknown or of another type or choice, and whatever the
-    dataclass' own `__post_init__` raises.
+    Raises Unfit for the first field that is missing, unknown, of another type or choice, or a number that is not
+    finite, and whatever the dataclass' own `__post_init__` raises.
     """
     return record_in(kind, json.dumps(values, default=str))
 
@@ -33,7 +35,15 @@ def record_in(kind: type[Record], text: str | bytes) -> Record:
         record: Record = _adapter(kind).validate_json(text, strict=True, extra="forbid")
     except ValidationError as error:
         raise Unfit(_said(error.errors(include_url=False)[0])) from None
+    _refuse_not_finite(record)
     return record
+
+
+def _refuse_not_finite(record: object) -> None:
+    """NaN and the infinities are no JSON, though Python reads and writes them, and no file is to carry them on."""
+    for name, value in vars(record).items() if is_dataclass(record) else ():
+        if isinstance(value, float) and not isfinite(value):
+            raise Unfit(f"says that {name} is {value}, which should be a finite number")
 
 
 def object_in(text: str | bytes) -> dict[str, Any]:

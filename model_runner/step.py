@@ -42,10 +42,16 @@ def one_step(training: Training, step: int, started: float) -> Metrics:
 
 
 def _validation(training: Training, step: int) -> float | None:
-    """The held-out loss where it is due. Only the first rank reads it; the others wait for it in their next step."""
+    """The held-out loss where it is due. Only the first rank reads it; the others wait for it in their next step.
+
+    Raises RunnerError where it is no number: a last step may have broken weights that no later loss would show.
+    """
     if not training.ranks.first or not is_due(training, step, training.config.validate_every):
         return None
-    return held_out_loss(training.model, training.held_out, training.config.validation_tokens)
+    loss = held_out_loss(training.model, training.held_out, training.config.validation_tokens)
+    if not math.isfinite(loss):
+        raise _diverged(f"the held-out loss is {loss} after step {step}")
+    return loss
 
 
 def update(
@@ -75,7 +81,11 @@ def refuse_divergence(loss: float, gradient_norm: float, vocab_size: int) -> Non
     """Raise RunnerError when a loss or a gradient shows that going on is pointless."""
     worst = math.log(vocab_size) + DIVERGED_NATS
     if not math.isfinite(loss) or not math.isfinite(gradient_norm) or loss > worst:
-        raise RunnerError(
-            f"The training has diverged: the loss is {loss:.3f} and the gradient's norm {gradient_norm:.3g}. "
-            "The last saved state is kept. Train into another folder with a lower learning_rate."
-        )
+        raise _diverged(f"the loss is {loss:.3f} and the gradient's norm {gradient_norm:.3g}")
+
+
+def _diverged(how: str) -> RunnerError:
+    return RunnerError(
+        f"The training has diverged: {how}. The last saved state is kept. "
+        "Train into another folder with a lower learning_rate."
+    )

@@ -160,3 +160,23 @@ def test_whatever_stands_in_a_field_nothing_breaks(made: Path, copy_of: Copy, fi
                 continue
             refused += 1
     assert refused > 20
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf")])
+@pytest.mark.parametrize(
+    ("file", "field"),
+    [
+        ("train.json", "val_loss"),
+        ("evaluation.json", "bits_per_byte"),
+        ("metrics.jsonl", "loss"),
+    ],
+)
+def test_a_number_that_is_none_is_refused_where_it_is_read(
+    made: Path, copy_of: Copy, file: str, field: str, odd: float
+) -> None:
+    folder = copy_of(made / "checkpoint")
+    path = folder / file
+    path.write_text(json.dumps(json.loads(path.read_text()) | {field: odd}) + "\n")
+    read = next(one.read for one in FILES if one.name == file)
+    with pytest.raises(RunnerError, match=rf"{file}.* says that {field} is {odd}, which should be a finite number"):
+        read(folder)

@@ -358,6 +358,14 @@ def test_a_far_too_high_rate_stops(corpus: Corpus, tmp_path: Path) -> None:
         load_checkpoint(tmp_path)
 
 
+def test_a_last_step_that_breaks_the_weights_finishes_nothing(corpus: Corpus, tmp_path: Path) -> None:
+    config = small_training(tokens=64, learning_rate=1e30, embedding_rate=1e30)
+    with pytest.raises(RunnerError, match="diverged: the held-out loss is nan after step 1"):
+        train(small_config("gelu"), config, corpus, tmp_path)
+    assert not (tmp_path / "train.json").exists()
+    assert read_metrics(tmp_path) == []
+
+
 def test_bfloat16_trains_too(corpus: Corpus, tmp_path: Path) -> None:
     rough = train(small_config(), small_training(bf16=True), corpus, tmp_path / "rough")
     exact = train(small_config(), small_training(), corpus, tmp_path / "exact")
