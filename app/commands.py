@@ -126,7 +126,7 @@ def serve(options: Options) -> None:
     # No access log: addresses hold rater's links, and their times would tell who rated what.
     uvicorn.run(
         "app.main:app", factory=True, host=options.host, port=options.port, workers=options.workers,
-        access_log=False, server_header=False, log_level="warning", http="app.undelayed:Undelayed",
+        access_log=False, server_header=False, log_level="warning", http="app.connection:Connection",
     )  # fmt: skip
 
 

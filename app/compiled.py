@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import BindParameter, Delete, Dialect, Insert, Select, Update
 from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, SessionTransaction
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeEngine
 
@@ -58,13 +58,12 @@ class Compiled:
 
     def _execute(self, session: Session, values: dict[str, Any]) -> "tuple[DBAPICursor, _Text]":
         session.flush()
-        connection = session.connection()
-        text = self._for(connection.dialect, tuple(values))
-        cursor, sent = connection.connection.cursor(), text.sent(values)
+        _, cursor_of, dialect = _driver_of(session)
+        text = self._for(dialect, tuple(values))
+        cursor, sent = cursor_of(), text.sent(values)
         try:
             cursor.execute(text.text, sent)
-        except connection.dialect.loaded_dbapi.Error as error:
-            dialect = connection.dialect
+        except dialect.loaded_dbapi.Error as error:
             raise DBAPIError.instance(text.text, sent, error, dialect.loaded_dbapi.Error, dialect=dialect) from error
         return cursor, text
 
@@ -73,6 +72,24 @@ class Compiled:
         if text is None:
             text = self._texts[dialect.name, names] = _compiled(self.statement, dialect, names)
         return text
+
+
+class _Driver(NamedTuple):
+    """Of the transaction that a session is in."""
+
+    transaction: SessionTransaction | None
+    cursor: Callable[[], DBAPICursor]
+    dialect: Dialect
+
+
+def _driver_of(session: Session) -> _Driver:
+    """Kept as long as the transaction lasts: asking a session for its connection takes as long as a small statement."""
+    kept: _Driver | None = session.info.get(_Driver)
+    if kept is None or kept.transaction is not session.get_transaction() or not session.is_active:
+        connection = session.connection()
+        kept = _Driver(session.get_transaction(), connection.connection.cursor, connection.dialect)
+        session.info[_Driver] = kept
+    return kept
 
 
 class _Place(NamedTuple):

@@ -163,26 +163,27 @@ SECURITY_HEADERS = {
 }
 
 
+UNCACHED = (b"cache-control", b"no-store, no-transform")
+"""Not to be compressed on the way either: a compressed length would tell the arm."""
+
+
 class SecurityHeaders:
     """The same headers on every answer; pages are never kept by a cache."""
 
     def __init__(self, app: ASGIApp, hsts_seconds: int = 0) -> None:
         self.app = app
-        self.headers = dict(SECURITY_HEADERS)
+        headers = dict(SECURITY_HEADERS)
         if hsts_seconds:
-            self.headers["strict-transport-security"] = f"max-age={hsts_seconds}"
+            headers["strict-transport-security"] = f"max-age={hsts_seconds}"
+        self.headers = [(name.encode(), value.encode()) for name, value in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                names = {name for name, _ in message["headers"]}
-                extra = dict(self.headers)
-                if b"cache-control" not in names:
-                    extra["cache-control"] = "no-store, no-transform"  # a compressed length would tell the arm
-                message["headers"] = [
-                    *message["headers"],
-                    *((k.encode(), v.encode()) for k, v in extra.items()),
-                ]
+                extra = self.headers
+                if all(name != b"cache-control" for name, _ in message["headers"]):
+                    extra = [*extra, UNCACHED]
+                message["headers"] = [*message["headers"], *extra]
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)

@@ -1,8 +1,6 @@
 """What is particular to SQLite: transactions that we begin ourselves, and one writer at a time, in order."""
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, event
@@ -41,6 +39,7 @@ def without_waiting(engine: Engine) -> Engine:
     """
     options = {**engine.get_execution_options(), "patient": False}
     own = Engine(engine.pool.recreate(), engine.dialect, engine.url, execution_options=options)
+    event.listen(own, "connect", _wait_for_nobody)
     event.listen(own, "begin", _begin)
     return own
 
@@ -81,6 +80,10 @@ def _prepare_connection(connection: Any, _record: Any) -> None:
         connection.execute(f"pragma {pragma}")
 
 
+def _wait_for_nobody(connection: Any, _record: Any) -> None:
+    connection.execute("pragma busy_timeout=0")
+
+
 def _begin(connection: Connection) -> None:
     options = connection.get_execution_options()
     statement = options.get("sqlite_begin", WRITES)
@@ -100,19 +103,9 @@ def _begin_at_once(connection: Connection, turns: Turns) -> None:
         raise SomebodyElseWrites
     connection.info["turn"] = turns
     try:
-        with _no_timeout(connection):
-            _run(connection, WRITES)
+        _run(connection, WRITES)
     except OperationalError as locked:  # by another process
         raise SomebodyElseWrites from locked
-
-
-@contextmanager
-def _no_timeout(connection: Connection) -> Iterator[None]:
-    _run(connection, "pragma busy_timeout=0")
-    try:
-        yield
-    finally:
-        _run(connection, f"pragma busy_timeout={BUSY_MILLISECONDS}")
 
 
 def _run(connection: Connection, statement: str) -> None:

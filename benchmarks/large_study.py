@@ -18,7 +18,7 @@ from app.db import open_engine, reading
 from app.models import Rater, Study
 from app.rating.shading import Fragments
 from app.rating.statements import FREE, FREE_ONWARD
-from benchmarks.loopback import Browser, serving
+from benchmarks.loopback import GLANCE, Browser, serving
 from benchmarks.outcome import Outcome
 from benchmarks.rating_load import Tally, all_rate
 from benchmarks.rating_study import administrator_cookie, made_study
@@ -65,7 +65,7 @@ def measure() -> Outcome:
 def _served(url: str, items: int, stack: ExitStack) -> Served:
     cookies = made_study(url, items=items, raters=RATERS, capacity=RATERS, share=items, rendered=[LINE])
     cookie = administrator_cookie(url)
-    port, _ = stack.enter_context(serving("--factory app.main:app", {"GLANCE_DATABASE_URL": url}))
+    port, _ = stack.enter_context(serving(GLANCE, {"GLANCE_DATABASE_URL": url}))
     asyncio.run(all_rate(port, cookies, EACH, 0.0, Tally()))
     engine = open_engine(url)
     with reading(engine) as session:

@@ -13,6 +13,8 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 START_SECONDS = 60
+GLANCE = "--http app.connection:Connection --factory app.main:app"
+"""As `glance serve` does."""
 
 
 class Answer(NamedTuple):
@@ -26,6 +28,9 @@ class Browser:
 
     def __init__(self, port: int, cookie: str = "") -> None:
         self.port = port
+        self.let_in(cookie)
+
+    def let_in(self, cookie: str) -> None:
         self.headers = f"Host: 127.0.0.1\r\nHX-Request: true\r\nCookie: {cookie}\r\n"
         self.whole_page = f"Host: 127.0.0.1\r\nCookie: {cookie}\r\n"
 

@@ -6,7 +6,7 @@ import statistics
 import tempfile
 from pathlib import Path
 
-from benchmarks.loopback import Browser, serving
+from benchmarks.loopback import GLANCE, Browser, serving
 from benchmarks.outcome import Outcome
 from benchmarks.rating_study import made_study
 
@@ -20,7 +20,7 @@ def measure() -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/study.db"
         (cookie,) = made_study(url, items=600, raters=1, capacity=1, share=600)
-        with serving("--factory app.main:app", {"GLANCE_DATABASE_URL": url}) as (port, _):
+        with serving(GLANCE, {"GLANCE_DATABASE_URL": url}) as (port, _):
             page = asyncio.run(_first_page(port, cookie))
             bare = Path(folder, "page.html")
             bare.write_bytes(page)
@@ -36,7 +36,7 @@ def measure_bytes() -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/study.db"
         (cookie,) = made_study(url, items=24, raters=1, capacity=1, share=24)
-        with serving("--factory app.main:app", {"GLANCE_DATABASE_URL": url}) as (port, _):
+        with serving(GLANCE, {"GLANCE_DATABASE_URL": url}) as (port, _):
             lengths = asyncio.run(_lengths(port, cookie))
     largest = max(lengths)
     detail = {"bytes": largest, "most_bytes": MOST_BYTES, "spread_bytes": largest - min(lengths)}

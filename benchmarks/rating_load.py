@@ -12,14 +12,12 @@ from sqlalchemy import func, select
 
 from app.db import open_engine, transaction
 from app.models import Assignment, AssignmentState, Item, Rating
-from benchmarks.loopback import Browser, serving
+from benchmarks.loopback import GLANCE, Browser, serving
 from benchmarks.outcome import Outcome
 from benchmarks.rating_study import made_study
 
 SQLITE, POSTGRESQL = "load-sqlite", "load-postgresql"
 TIMES_ONE_USER = 5.0
-SERVED = "--http app.undelayed:Undelayed --factory app.main:app"
-"""As `glance serve` does."""
 FORM = re.compile(rb'name="(assignment|key)" value="([^"]+)"')
 
 
@@ -70,7 +68,7 @@ def measure_postgresql() -> Outcome:
 
 def _loaded(url: str, cookies: Sequence[str], each: int, *, think_seconds: float, workers: int) -> tuple[Tally, float]:
     tally = Tally()
-    with serving(SERVED, {"GLANCE_DATABASE_URL": url}, workers=workers) as (port, _):
+    with serving(GLANCE, {"GLANCE_DATABASE_URL": url}, workers=workers) as (port, _):
         started = time.perf_counter()
         asyncio.run(all_rate(port, cookies, each, think_seconds, tally))
         return tally, time.perf_counter() - started

@@ -2,6 +2,7 @@
 
 Pearmut answers in JSON and renders in the browser; ours is the page itself. It
 lives in an environment of its own, made on the first run, because it needs Python 3.12: say which one with PYTHON312.
+Both are measured from when every rater has judged one item: a server just started loads and compiles what it needs.
 """
 
 import asyncio
@@ -13,17 +14,21 @@ import statistics
 import subprocess
 import tempfile
 import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
-from benchmarks.loopback import Browser, serving
+from benchmarks.loopback import GLANCE, Browser, serving
 from benchmarks.outcome import Outcome
 from benchmarks.rating_load import FORM, percentile
 from benchmarks.rating_study import SNIPPETS, TOKENS, WORDS, made_study
 
 NAME, TARGET = "rating-vs-pearmut", 1.5
-RATERS, EACH, ROUNDS, ITEMS = 8, 25, 3, 600
+RATERS, EACH, ROUNDS, ITEMS = 8, 70, 5, 600
 ENVIRONMENT = Path("var/bench/pearmut")
+Rate = Callable[[Browser, str, list[float]], AsyncIterator[None]]
+"""Judges an item at each step, as this rater, and notes how long each answer took."""
 
 
 def measure() -> Outcome:
@@ -64,7 +69,7 @@ def _our_round() -> tuple[float, list[float]]:
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/study.db"
         cookies = made_study(url, items=ITEMS, raters=RATERS, capacity=RATERS, share=ITEMS)
-        with serving("--factory app.main:app", {"GLANCE_DATABASE_URL": url}) as (port, _):
+        with serving(GLANCE, {"GLANCE_DATABASE_URL": url}) as (port, _):
             return asyncio.run(_at_once(port, cookies, _rate_ours))
 
 
@@ -89,36 +94,46 @@ def _campaign() -> dict[str, Any]:
     return {"campaign_id": "measured", "info": info, "data": documents}
 
 
-async def _at_once(port: int, raters: list[str], rate: Any) -> tuple[float, list[float]]:
-    started = time.perf_counter()
-    times = await asyncio.gather(*(rate(port, rater) for rater in raters))
-    return time.perf_counter() - started, [each for mine in times for each in mine]
-
-
-async def _rate_ours(port: int, cookie: str) -> list[float]:
-    times = []
-    async with Browser(port, cookie) as browser:
-        await browser.post("/rate/begin", {})
-        page = await browser.get("/rate")
-        for _ in range(EACH):
-            form = {name.decode(): value.decode() for name, value in FORM.findall(page.body)}
-            page = await browser.post("/rate/verdict", form | {"verdict": "INTERPRETABLE", "hypothesis": "a rule"})
-            if page.status != 200:
-                raise RuntimeError(f"our server answered {page.status}")
-            times.append(page.seconds)
-    return times
-
-
-async def _rate_theirs(port: int, user: str) -> list[float]:
-    """Its page asks for the next item, and logs the response: both calls make what ours does in one."""
+async def _at_once(port: int, raters: list[str], rate: Rate) -> tuple[float, list[float]]:
+    """Seconds in all, and of each answer, from the moment on at which everybody has judged one item."""
     times: list[float] = []
+    async with AsyncExitStack() as opened:
+        browsers = [await opened.enter_async_context(Browser(port)) for _ in raters]
+        judging = [rate(browser, rater, times) for browser, rater in zip(browsers, raters, strict=True)]
+        for each in judging:
+            await anext(each)
+        times.clear()
+        started = time.perf_counter()
+        await asyncio.gather(*map(_judge, judging))
+        return time.perf_counter() - started, times
+
+
+async def _judge(judging: AsyncIterator[None]) -> None:
+    for _ in range(EACH):
+        await anext(judging)
+
+
+async def _rate_ours(browser: Browser, cookie: str, times: list[float]) -> AsyncIterator[None]:
+    browser.let_in(cookie)
+    await browser.post("/rate/begin", {})
+    page = await browser.get("/rate")
+    while True:
+        form = {name.decode(): value.decode() for name, value in FORM.findall(page.body)}
+        page = await browser.post("/rate/verdict", form | {"verdict": "INTERPRETABLE", "hypothesis": "a rule"})
+        if page.status != 200:
+            raise RuntimeError(f"our server answered {page.status}")
+        times.append(page.seconds)
+        yield
+
+
+async def _rate_theirs(browser: Browser, user: str, times: list[float]) -> AsyncIterator[None]:
+    """Its page asks for the next item, and logs the response: both calls make what ours does in one."""
     who = {"campaign_id": "measured", "user_id": user}
-    async with Browser(port) as browser:
-        for _ in range(EACH):
-            item = await _call(browser, "/get-next-item", who, times)
-            label = {"annotation": [{"A": {"score": 1}}], "actions": [{"time": time.time()}, {"time": time.time()}]}
-            await _call(browser, "/log-response", who | {"item_i": item["info"]["item_i"], "payload": label}, times)
-    return times
+    while True:
+        item = await _call(browser, "/get-next-item", who, times)
+        label = {"annotation": [{"A": {"score": 1}}], "actions": [{"time": time.time()}, {"time": time.time()}]}
+        await _call(browser, "/log-response", who | {"item_i": item["info"]["item_i"], "payload": label}, times)
+        yield
 
 
 async def _call(browser: Browser, path: str, content: dict[str, Any], times: list[float]) -> Any:

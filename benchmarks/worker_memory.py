@@ -4,7 +4,7 @@ import asyncio
 import tempfile
 import time
 
-from benchmarks.loopback import serving
+from benchmarks.loopback import GLANCE, serving
 from benchmarks.memory import PEAK, RESIDENT, memory_kib
 from benchmarks.outcome import Outcome
 from benchmarks.rating_load import Tally, all_rate
@@ -19,7 +19,7 @@ def measure() -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/study.db"
         cookies = made_study(url, items=400, raters=RATERS, capacity=RATERS, share=EACH)
-        with serving("--factory app.main:app", {"GLANCE_DATABASE_URL": url}) as (port, process):
+        with serving(GLANCE, {"GLANCE_DATABASE_URL": url}) as (port, process):
             started = _megabytes(RESIDENT, process)
             tally = Tally()
             asyncio.run(all_rate(port, cookies, EACH, 0.0, tally))
