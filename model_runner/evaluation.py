@@ -5,7 +5,6 @@ import math
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from model_runner.corpus.store import Corpus
 from model_runner.document_losses import DOCUMENT_LOSS, document_losses, first_documents
 from model_runner.errors import RunnerError
 from model_runner.files import read_json, remove, write_atomically, write_json
+from model_runner.npy import read_array
 from model_runner.ratio import Ratio, ratio
 from model_runner.record import Unfit, record_of
 from model_runner.words import counted
@@ -140,8 +140,8 @@ def _command(folder: Path) -> str:
 
 def _read_rows(file: Path, again: str) -> NDArray[np.void]:
     try:
-        rows: NDArray[Any] = np.load(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        rows = read_array(file)
+    except (OSError, ValueError) as error:
         raise RunnerError(f"{file} is missing or cut short ({error}). {again}") from error
     if rows.dtype != DOCUMENT_LOSS or rows.ndim != 1:
         raise RunnerError(f"{file} holds {rows.dtype} and not a loss for each document. {again}")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from model_runner.npy import read_array
 from model_runner.run_error import RunFolderError
 from model_runner.run_info import INFO_NAME, RunInfo
 
@@ -79,20 +80,18 @@ def _map(folder: Path, name: str, description: dict[str, Any]) -> NDArray[Any]:
     path = folder / f"{name}.npy"
     try:
         with _ONE_HEADER:
-            mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+            array = read_array(path)
     except FileNotFoundError:
         raise RunFolderError(f"{path} is missing. Collect the run again.") from None
-    except (ValueError, OSError, EOFError) as error:
+    except (ValueError, OSError) as error:
         raise RunFolderError(f"{path} is damaged or cut short ({error}). Collect the run again.") from None
-    descr, shape = np.lib.format.dtype_to_descr(mapped.dtype), list(mapped.shape)
+    descr, shape = np.lib.format.dtype_to_descr(array.dtype), list(array.shape)
     if shape != description.get("shape") or descr != _descr(description):
         raise RunFolderError(
             f"{path} holds {descr} of shape {shape}, and {INFO_NAME} promises {description.get('dtype')} "
             f"of shape {description.get('shape')}. Collect the run again."
         )
-    # A plain array over the same mapping: slicing np.memmap costs ten times as much.
-    plain: NDArray[Any] = mapped.view(np.ndarray)
-    return plain
+    return array
 
 
 def _descr(description: dict[str, Any]) -> Any:

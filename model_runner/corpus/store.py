@@ -15,6 +15,7 @@ from model_runner.corpus.digest import refuse_quick_change
 from model_runner.corpus.info import SPLITS, CorpusInfo, read_info
 from model_runner.corpus.names import CHUNKS, DOCUMENTS, INFO, TOKEN_BYTES, TOKEN_OFFSETS, TOKENS
 from model_runner.errors import RunnerError
+from model_runner.npy import read_array
 
 DOCUMENT = np.dtype([("start", "<i8"), ("length", "<i4"), ("split", "u1"), ("part", "<u2")])
 CHUNK = np.dtype(
@@ -130,14 +131,12 @@ def token_dtype(vocab_size: int) -> "np.dtype[Any]":
 
 def _array(path: Path, dtype: "np.dtype[Any]", length: int) -> NDArray[Any]:
     try:
-        array: NDArray[Any] = np.load(path, mmap_mode="r" if length else None, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        array = read_array(path)
+    except (OSError, ValueError) as error:
         raise RunnerError(f"{path} is missing or cut short ({error}). Build the corpus again.") from error
     if array.dtype != dtype or array.shape != (length,):
         raise RunnerError(
             f"{path} holds {array.shape} of {array.dtype} where {INFO} says ({length},) of {dtype}. "
             "Build the corpus again."
         )
-    # A plain array over the same mapping: every slice of an np.memmap costs ten times as much.
-    plain: NDArray[Any] = array.view(np.ndarray)
-    return plain
+    return array
