@@ -7,9 +7,11 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.material import some_corpus, untrained_subject
+from benchmarks.memory import PEAK, memory_kib
 from benchmarks.outcome import Outcome
 from model_runner.collect import collect
 from model_runner.collect_config import CollectConfig
+from model_runner.memory import share_one_pool
 
 NAME, TARGET = "collect-memory", 1.05
 TOKENS, TIMES, ROUNDS = 250_000, 4, 3
@@ -30,14 +32,13 @@ def _peak_of(tokens: int) -> int:
 
 
 def _collect_and_say_peak(tokens: int) -> None:
+    share_one_pool()  # as `glance-runner collect` does
     corpus = some_corpus(TOKENS * TIMES)
     subject = untrained_subject("solu_ln", corpus)
     parts = tuple(corpus.info.parts)
     with tempfile.TemporaryDirectory() as folder:
         collect(subject, corpus, Path(folder, "run"), CollectConfig(tokens=tokens, parts=parts))
-    # The kernel's own high-water mark of this process's memory; getrusage would count the parent's as well.
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    sys.stdout.write(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")))
+    sys.stdout.write(str(memory_kib(PEAK)))
 
 
 if __name__ == "__main__":

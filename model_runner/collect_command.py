@@ -8,6 +8,7 @@ from collections import Counter
 from model_runner.collect import collect
 from model_runner.collect_config import CollectConfig
 from model_runner.corpus.store import open_corpus
+from model_runner.memory import share_one_pool
 from model_runner.run_arrays import STATES
 from model_runner.run_folder import open_run
 from model_runner.subject import load_subject
@@ -16,6 +17,7 @@ from model_runner.words import counted
 
 def run(options: argparse.Namespace) -> None:
     """Collect as the options say, and say what came of it."""
+    share_one_pool()  # before the first threads: those that have a pool keep it
     config = CollectConfig(
         split=options.split,
         parts=tuple(options.parts) if options.parts else None,

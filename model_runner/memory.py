@@ -4,7 +4,7 @@ import ctypes
 import platform
 from functools import cache
 
-MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1
+MMAP_THRESHOLD, TRIM_THRESHOLD, MOST_POOLS = -3, -1, -8
 """Names of glibc's mallopt(3)."""
 LARGEST_KEPT_BYTES, KEPT_BYTES = 32 << 20, 1 << 30
 
@@ -19,6 +19,15 @@ def keep_freed_memory() -> bool:
         return False
     libc = ctypes.CDLL(None)
     return all((libc.mallopt(MMAP_THRESHOLD, LARGEST_KEPT_BYTES), libc.mallopt(TRIM_THRESHOLD, KEPT_BYTES)))
+
+
+def share_one_pool() -> bool:
+    """Let all threads that are still to come take memory from one pool; False where there is no glibc.
+
+    Otherwise glibc gives each thread a pool, and what one has freed is of no use to the others: the longer a pass of
+    reading takes, the more of them have been as full as they ever get. Tensors are large and few, so nobody queues.
+    """
+    return _has_glibc() and bool(ctypes.CDLL(None).mallopt(MOST_POOLS, 1))
 
 
 def give_back_freed_memory() -> None:
