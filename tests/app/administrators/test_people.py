@@ -1,9 +1,7 @@
-"""Administrators and their roles: who may do what, and that somebody who manages always stays."""
+"""The pages of administrators: adding, roles, passwords, shutting out, and what is written down of it."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from threading import Barrier, Thread
 
 import pytest
 from fastapi.testclient import TestClient
@@ -16,150 +14,16 @@ from app.administrators.actions import add_administrator
 from app.administrators.queries import list_administrators
 from app.audit_log import record
 from app.cli import main
-from app.commands import shell
 from app.db import transaction
-from app.errors import AppError, Conflict, Invalid, NotFound, Refused
+from app.errors import Conflict, Invalid, NotFound
 from app.models import Administrator, AuditEvent, BrowserSession
-from app.roles import WITHOUT, Role, roles_of
+from app.roles import Role, roles_of
 from app.settings import Settings
-from tests.app.crawl import FILL, api_routes
+from tests.app.administrators.acts import acts
 from tests.studies import PASSWORD, make_administrator, make_study, sign_in
 
-EVERY = frozenset(Role)
 PASSWORD_SHOWN = re.compile(r'id="password"[^>]*value="([\w-]+)"')
 NONE = {"may_manage": False, "may_rate": False, "may_unblind": False}
-
-
-def acts(session: Session) -> list[tuple[str, str, str]]:
-    lines = session.scalars(select(AuditEvent).order_by(AuditEvent.id))
-    return [(line.actor, line.what, line.about) for line in lines]
-
-
-# ---- the role each address takes ----------------------------------------------------------------
-
-NEEDS = {
-    Role.MANAGE: (
-        "/administrators", "/audit", "/terms", "/studies/new", "/raters", "/links/", "/sittings/", "/close", "/reopen",
-        "POST /studies/{code}/plan",
-    ),
-    Role.UNBLIND: ("/unblind", "/open-item"),
-    Role.RATE: ("/rate",),
-}  # fmt: skip
-LOOKING = re.compile(
-    r"GET /studies(/{code}(|/plan|/study\.toml|/report.*|/exports.*|/opened/.*)|/drafts(/{code})?)?|GET /power"
-)
-"""Whoever is let in may look: these pages are as blind as the raters' are."""
-FORMS = {"name": "x", "password": PASSWORD, "reason": "why", "role": "rate"}
-
-
-def role_of(address: str) -> Role | None:
-    return next((role for role, parts in NEEDS.items() if any(part in address for part in parts)), None)
-
-
-def administrators_routes(client: TestClient) -> Iterator[tuple[str, str]]:
-    """Those that ask who is signed in as an administrator."""
-    for route in api_routes(client):
-        names = {dependency.call.__name__ for dependency in flat(route.dependant)}
-        if names & {"reading_administrator", "writing_administrator"}:
-            yield from ((method, route.path) for method in sorted(route.methods))
-
-
-def flat(dependant: object) -> Iterator[object]:
-    for one in dependant.dependencies:  # type: ignore[attr-defined]
-        yield one
-        yield from flat(one)
-
-
-def test_every_address_asks_for_its_role_and_the_refusal_names_it(
-    client: TestClient, session: Session, settings: Settings
-) -> None:
-    study = make_study(session, settings)
-    nobody = sign_in(client, session, make_administrator(session, "Nobody", **NONE))
-    fill = {name: values[0] for name, values in FILL.items()} | {"code": study.code, "study_code": study.code}
-    asked = 0
-    for method, path in administrators_routes(client):
-        address = f"{method} {path}"
-        if LOOKING.fullmatch(address):
-            continue
-        role = role_of(address)
-        assert role is not None, f"{address} asks for no role"
-        plain = re.sub(r"{(\w+)(?::\w+)?}", lambda found: fill.get(found[1], "1"), path)
-        files = {"file": ("study.toml", b"")} if path.endswith("/file") else None
-        answer = client.request(method, plain, data=None if method == "GET" else FORMS, files=files)
-        assert answer.status_code == 403, (address, answer.status_code)
-        assert WITHOUT[role] in answer.text, address
-        assert f"“{role.value}”" in WITHOUT[role]
-        asked += 1
-    assert asked > 25
-    assert roles_of(session.get_one(Administrator, nobody.id)) == frozenset()
-
-
-# ---- one who manages stays ----------------------------------------------------------------------
-
-
-def test_the_last_one_who_manages_keeps_the_role_and_is_not_shut_out(session: Session) -> None:
-    ada = make_administrator(session)
-    make_administrator(session, "Bob", may_manage=False)
-    cleo = make_administrator(session, "Cleo")
-    managing.deactivate(session, ada, cleo.id)
-    for act in (
-        lambda actor: managing.set_roles(session, actor, ada.id, frozenset({Role.RATE})),
-        lambda actor: managing.deactivate(session, actor, ada.id),
-    ):
-        for actor in (ada, shell()):
-            with pytest.raises(Conflict, match="“Ada” is the only administrator with the role “manage”"):
-                act(actor)
-    assert ada.may_manage
-    managing.reactivate(session, ada, cleo.id)
-    managing.set_roles(session, ada, ada.id, frozenset({Role.RATE}))
-    assert roles_of(ada) == {Role.RATE}
-    with pytest.raises(Refused, match="“manage”"):
-        managing.set_roles(session, ada, ada.id, EVERY)
-
-
-@pytest.mark.parametrize("act", ["roles", "deactivate"])
-def test_two_who_shut_each_other_out_at_the_same_instant(own_engine: Engine, act: str) -> None:
-    for _ in range(5):
-        with transaction(own_engine) as session:
-            for name in ("Ada", "Bob"):
-                for old in session.scalars(select(Administrator).where(Administrator.name == name)):
-                    session.delete(old)
-                session.flush()
-            ids = [make_administrator(session, name).id for name in ("Ada", "Bob")]
-        refused = at_once(own_engine, act, ids)
-        assert len(refused) == 1
-        with transaction(own_engine) as session:
-            left = session.scalars(
-                select(Administrator.name).where(Administrator.may_manage, Administrator.deactivated_at.is_(None))
-            )
-            assert len(left.all()) == 1
-
-
-def at_once(engine: Engine, act: str, ids: list[int]) -> list[AppError]:
-    together, refused = Barrier(2), []
-
-    def do(actor_id: int, other_id: int) -> None:
-        with transaction(engine) as reading:
-            actor = reading.get_one(Administrator, actor_id)
-        together.wait()
-        try:
-            with transaction(engine) as session:
-                if act == "roles":
-                    managing.set_roles(session, actor, other_id, frozenset())
-                else:
-                    managing.deactivate(session, actor, other_id)
-        except AppError as refusal:
-            refused.append(refusal)
-
-    threads = [Thread(target=do, args=(one, other)) for one, other in (ids, ids[::-1])]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return refused
-
-
-# ---- the pages ----------------------------------------------------------------------------------
 
 
 def test_the_pages_of_administrators(htmx: TestClient, session: Session) -> None:
