@@ -61,9 +61,17 @@ def _plain(tokenizer: Tokenizer) -> Tokenizer:
 
 
 def bos_id(tokenizer: Tokenizer) -> int:
-    """The id of BOS: a known special of the tokenizer, or a new id after its last."""
-    known = (tokenizer.token_to_id(name) for name in KNOWN_BOS)
-    return next((number for number in known if number is not None), _size(tokenizer))
+    """The id of BOS: that of a known name which no text has for a token, or a new id after the last."""
+    known = ((name, tokenizer.token_to_id(name)) for name in KNOWN_BOS)
+    found = (number for name, number in known if number is not None and not _is_text(tokenizer, name, number))
+    number = next(found, None)
+    return _size(tokenizer) if number is None else number
+
+
+def _is_text(tokenizer: Tokenizer, name: str, number: int) -> bool:
+    """Whether a text gives this token: one that was learned from text of HTML may well hold <s>."""
+    ids: list[int] = tokenizer.encode(name, add_special_tokens=False).ids
+    return ids == [number]
 
 
 def vocab_size(tokenizer: Tokenizer) -> int:
@@ -73,11 +81,13 @@ def vocab_size(tokenizer: Tokenizer) -> int:
 
 def token_bytes(tokenizer: Tokenizer) -> list[bytes]:
     """What each id stands for: of BOS and of ids that are not in use, nothing."""
-    specials = {number for number, added in tokenizer.get_added_tokens_decoder().items() if added.special}
     table = [b""] * vocab_size(tokenizer)
-    for token, number in tokenizer.get_vocab(with_added_tokens=True).items():
-        if number not in specials:
-            table[number] = _bytes_of(token)
+    for token, number in tokenizer.get_vocab(with_added_tokens=False).items():
+        table[number] = _bytes_of(token)
+    for number, added in tokenizer.get_added_tokens_decoder().items():
+        # An added token is written as it is, and not byte by byte.
+        table[number] = b"" if added.special else added.content.encode()
+    table[bos_id(tokenizer)] = b""
     return table
 
 
@@ -101,7 +111,7 @@ def _size(tokenizer: Tokenizer) -> int:
 def _bytes_of(token: str) -> bytes:
     if all(character in BYTE_OF for character in token):
         return bytes(BYTE_OF[character] for character in token)
-    return token.encode()  # An added token is written as it is.
+    return token.encode()
 
 
 def _byte_characters() -> dict[str, int]:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+from tokenizers.trainers import BpeTrainer
 
 from model_runner.corpus.encoding import encode_texts
 from model_runner.errors import RunnerError
@@ -99,6 +100,30 @@ def test_a_tokenizer_without_bos_gets_an_id_after_its_last(tmp_path: Path) -> No
     loaded = load_tokenizer(tmp_path / "tokenizer.json")
     assert bos_id(loaded) == 400
     assert vocab_size(loaded) == 401
+
+
+def test_a_token_learned_from_text_is_not_taken_for_bos(tmp_path: Path) -> None:
+    """HTML has <s> for struck text; a vocabulary that learned it has another BOS, and says it in the text."""
+    learned = Tokenizer(models.BPE())
+    learned.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    special = ["<|endoftext|>"]
+    trainer = BpeTrainer(vocab_size=260, special_tokens=special, initial_alphabet=alphabet, show_progress=False)
+    learned.train_from_iterator(["<s>"] * 9, trainer)
+    learned.save(str(tmp_path / "tokenizer.json"))
+    loaded = load_tokenizer(tmp_path / "tokenizer.json")
+    assert loaded.token_to_id("<s>") is not None
+    assert bos_id(loaded) == loaded.token_to_id("<|endoftext|>")
+    assert back(loaded.encode("a<s>b").ids, token_bytes(loaded)) == "a<s>b"
+
+
+def test_added_tokens_are_written_as_they_are(tmp_path: Path) -> None:
+    text = "x\u00e9y \u0131 ab cd\u0101"
+    copy = Tokenizer.from_str(TOKENIZER.to_str())
+    copy.add_tokens(["\u00e9", "\u0131", "ab cd", "\u0101"])
+    copy.save(str(tmp_path / "tokenizer.json"))
+    loaded = load_tokenizer(tmp_path / "tokenizer.json")
+    assert back(loaded.encode(text).ids, token_bytes(loaded)) == text
 
 
 @pytest.mark.parametrize("vocabulary", [-1, 0, 256])
