@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 
-LINE_END = re.compile(r"\n")
 BLANK_LINE = re.compile(r"\n[ \t]*\n+")
 
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from model_runner.corpus.documents import Document
 from model_runner.corpus.info import Source
@@ -68,9 +68,12 @@ def _files(path: Path) -> list[Path]:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """What lies in a folder and those under it, also through links; each folder once."""
+    """What lies in a folder and those under it, also through links; each folder once.
+
+    Raises RunnerError for a folder that cannot be read: a corpus is not to lack it in silence.
+    """
     seen: set[Path] = set()
-    for at, folders, names in os.walk(folder, followlinks=True):
+    for at, folders, names in os.walk(folder, followlinks=True, onerror=_refuse_closed):
         folders.sort()
         real = Path(at).resolve()
         if real in seen:
@@ -78,6 +81,12 @@ def _below(folder: Path) -> Iterator[Path]:
         else:
             seen.add(real)
             yield from (Path(at, name) for name in names)
+
+
+def _refuse_closed(error: OSError) -> NoReturn:
+    raise RunnerError(
+        f"The folder {error.filename} cannot be read: {error.strerror}. Make it readable, or remove it."
+    ) from error
 
 
 def _refuse_odd(file: Path) -> None:

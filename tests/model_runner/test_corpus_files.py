@@ -1,10 +1,11 @@
+import errno
 import gzip
 import json
 import os
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow
@@ -76,6 +77,7 @@ def test_a_long_txt_is_cut_at_blank_lines_and_joins_again(tmp_path: Path) -> Non
 BAD: dict[str, tuple[str, bytes, str]] = {
     "latin1": ("a.txt", b"fine\ncaf\xe9 noir", "a.txt, line 2: byte 0xe9 is not UTF-8"),
     "cut": ("a.txt", b"fine\n\xe6\xbc", "a.txt, line 2: byte 0xe6 is not UTF-8"),
+    "half a character": ("a.txt", b"\xe4", "a.txt, line 1: byte 0xe4 is not UTF-8"),
     "binary": ("a.txt", b"fine\nfine\nPK\x03\0", "a.txt, line 3: a NUL byte"),
     "late binary": ("a.txt", b"fine line\n" * 200_000 + b"\0", "a.txt, line 200001: a NUL byte"),
     "late latin1": ("a.txt", "é漢 line\n".encode() * 200_000 + b"\xff", "a.txt, line 200001: byte 0xff"),
@@ -154,6 +156,21 @@ def test_folders_behind_links_are_read_once(tmp_path: Path) -> None:
 def test_a_link_to_nothing_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "a.txt").symlink_to("nowhere.txt")
     with pytest.raises(RunnerError, match=r"a\.txt is a link to nothing"):
+        read(tmp_path)
+
+
+def test_a_folder_that_cannot_be_read_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def closed(path: str) -> Iterator[os.DirEntry[str]]:
+        if Path(path).name == "closed":
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return listed(path)
+
+    listed = os.scandir
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "a.txt").write_text("Fine.")
+    assert read(tmp_path) == [("Fine.", "text")]
+    monkeypatch.setattr(os, "scandir", closed)
+    with pytest.raises(RunnerError, match=r"closed cannot be read: Permission denied\. Make it readable"):
         read(tmp_path)
 
 

@@ -20,7 +20,8 @@ def read_txt(path: Path, field: str, part_field: str | None) -> Iterator[tuple[s
     kept = ""
     some = False
     for block in _decoded(path):
-        *whole, kept = cut(kept + block, AT_LEAST, AT_MOST)
+        # A block may be less than a character, and nothing has no pieces.
+        *whole, kept = [*cut(kept + block, AT_LEAST, AT_MOST)] or [""]
         for text in whole:
             some = some or bool(text.strip())
             yield text, None
