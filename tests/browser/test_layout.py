@@ -1,7 +1,8 @@
 """What fits on the screen, and who can read it."""
 
 import re
-from itertools import product
+from itertools import pairwise, product
+from operator import mul
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -148,6 +149,35 @@ def test_text_can_be_read_on_every_shade(site: Site, page: Page, theme: str, pal
     for ink, background in pairs:
         low, high = sorted((luminance(ink), luminance(background)))
         assert (high + 0.05) / (low + 0.05) >= 4.5, (ink, background)
+
+
+VISIONS = {
+    "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "deuteranopia": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.01182, 0.04294, 0.968881)),
+    "tritanopia": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.3039)),
+}
+"""Linear RGB as somebody without one kind of cone sees it (Machado, Oliveira and Fernandes 2009, severity 1)."""
+
+
+def lightness(colour: str, vision: str) -> float:
+    """CIE L* of what is seen: 0 is black, 100 white, and 1 a difference that can be told side by side."""
+    linear = [luminance(f"rgb({value}, {value}, {value})") for value in re.findall(r"\d+", colour)]
+    seen = [min(max(sum(map(mul, row, linear)), 0), 1) for row in VISIONS[vision]]
+    light = 0.2126 * seen[0] + 0.7152 * seen[1] + 0.0722 * seen[2]
+    return 116 * light ** (1 / 3) - 16 if light > 216 / 24389 else light * 24389 / 27
+
+
+@pytest.mark.parametrize(("theme", "palette"), [*product(("light", "dark"), ("red", "blue", "grey"))])
+def test_whoever_sees_fewer_colours_sees_the_shades_in_their_order(
+    page: Page, site: Site, theme: str, palette: str
+) -> None:
+    """By lightness alone: each level is told from the one before, whatever the eye makes of the hue."""
+    page.goto(f"/help?theme={theme}&palette={palette}")
+    shades = [background for _, background in page.evaluate(SHADES)]
+    for vision in VISIONS:
+        levels = [lightness(shade, vision) for shade in shades]
+        steps = [(after - before) * (-1 if theme == "light" else 1) for before, after in pairwise(levels)]
+        assert min(steps) > 1, (vision, levels)
 
 
 def test_the_text_on_the_screen_is_the_source_text(site: Site, page: Page) -> None:
