@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import Row, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.util import identity_key
 
@@ -15,6 +15,8 @@ from app.compiled import Compiled
 from app.models import Event, Study, StudyState
 
 FIRST = "0" * 64
+Line = Event | Row[Any]
+"""A line with all its columns, in whichever form it was read."""
 
 
 def line_hash(previous: str, line: int, at: datetime, actor: str, what: str, detail: dict[str, Any]) -> str:
@@ -56,10 +58,12 @@ def append(session: Session, study_id: int, actor: str, what: str, **detail: Any
     return state
 
 
-def first_broken_line(events: Iterable[Event]) -> int | None:
-    """The number of the first line whose hash does not follow from the one before; None if all do."""
-    previous = FIRST
-    for expected, event in enumerate(events, start=1):
+def first_broken_line(events: Iterable[Line], previous: str = FIRST, first: int = 1) -> int | None:
+    """The number of the first line whose hash does not follow from the one before; None if all do.
+
+    `previous`, `first`: where the lines before were looked at already, the last one's hash and the number after it.
+    """
+    for expected, event in enumerate(events, start=first):
         right = line_hash(previous, expected, event.at, event.actor, event.what, event.detail)
         if (event.line, event.previous, event.hash) != (expected, previous, right):
             return expected

@@ -18,6 +18,7 @@ from app.studies.queries import count_verdicts, find_study, locked_study, verdic
 from app.studies.reasons import checked_reason
 from app.studies.said import said_so_far
 from app.studies.seal import digest
+from app.studies.so_far import so_far
 from app.studies.unblinding import bars, checks
 
 
@@ -82,7 +83,8 @@ def unblind_study(
         two_persons.require_another(session, study, asked.actor, administrator.name)
     if before is None or not still_holds(session, study, before):
         before = look(session, settings, study)
-    if faults := bars(checks(session, study, before.opened)):
+    before = before._replace(so_far=so_far(session, study, before.so_far))
+    if faults := bars(checks(session, study, before.opened, before.so_far)):
         raise Conflict(N_("The study was not unblinded. %(faults)s"), faults=tuple(faults))
     if two_persons.needs_two(study) and asked is None:
         two_persons.ask(session, study, administrator, reason)
@@ -107,8 +109,8 @@ def _unblind(
     log.append(
         session, study.id, name, "study unblinded", **first,
         seal=study.seal_root, secret=study.secret, key=digest(sorted(opened.items.values(), key=lambda i: i["code"])),
-        verdicts=count_verdicts(session, study), digest=verdicts_digest(session, study),
-        tables=said_so_far(session, study), reason=digest(study.unblinding_reason),
+        verdicts=count_verdicts(session, study), digest=before.so_far.verdicts,
+        tables=before.so_far.tables, reason=digest(study.unblinding_reason),
     )  # fmt: skip
 
 

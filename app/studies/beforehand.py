@@ -1,4 +1,4 @@
-"""What takes long about unblinding is done beforehand, where it holds nobody up: opening every item, and measuring."""
+"""What takes long about unblinding, done where it holds nobody up: opening items, measuring, reading what was said."""
 
 import hashlib
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from app.studies.opening import Opened, open_study
 from app.studies.records import record_of
 from app.studies.seal import Record
 from app.studies.serving import serving_seconds
+from app.studies.so_far import SoFar, read
 
 
 class Look(NamedTuple):
@@ -24,6 +25,8 @@ class Look(NamedTuple):
     """What was sealed, as the tables said it."""
     keys: str
     """SHA-256 over every item's row and what was sealed of it."""
+    so_far: SoFar
+    """What the log and the raters had said."""
 
 
 def look(session: Session, settings: Settings, study: Study) -> Look:
@@ -31,7 +34,7 @@ def look(session: Session, settings: Settings, study: Study) -> Look:
     record, keys = record_of(session, study), _keys(session, study)
     opened = open_study(session, settings, study)
     seconds = serving_seconds(session, opened.items) if study.state is StudyState.CLOSED else {}
-    return Look(opened, seconds, record, keys)
+    return Look(opened, seconds, record, keys, read(session, study))
 
 
 def still_holds(session: Session, study: Study, before: Look) -> bool:

@@ -4,7 +4,7 @@ Texts stay out, so that one can be withdrawn; and so does whatever is known of a
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,11 +23,20 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "guesses": ("rater", "item", "guess", "at", "seconds"),
 }
 """Of each table of an export, the columns that its digest is over."""
+SPELLED: Mapping[str, Callable[[Any], str]] = {
+    "fires": lambda numbers: " ".join(map(str, numbers)),
+    "guess": lambda condition: condition or UNKNOWN,
+}
+"""How an export writes what the database keeps otherwise."""
 
 
 def digest_of(name: str, rows: Iterable[Row]) -> str:
     """Of the rows of one table, whatever their order."""
-    lines = sorted(canonical([_plain(row[column]) for column in COLUMNS[name]]) for row in rows)
+    return _digest([row[column] for column in COLUMNS[name]] for row in rows)
+
+
+def _digest(rows: Iterable[Iterable[Any]]) -> str:
+    lines = sorted(canonical([_plain(cell) for cell in row]) for row in rows)
     return hashlib.sha256(b"\n".join(lines)).hexdigest()
 
 
@@ -40,54 +49,40 @@ def _plain(cell: Any) -> Any:
 
 def said_so_far(session: Session, study: Study) -> dict[str, str]:
     """The digest of every table that the design has."""
+    return {name: _digest(_rows(session, study, name)) for name in tables_of(study)}
+
+
+def tables_of(study: Study) -> Sequence[str]:
     wanted = {"practice": "practice_items", "checks": "check_snippets", "guesses": "guesses"}
-    names = ["ratings", *(name for name, field in wanted.items() if study.design.get(field))]
-    return {name: digest_of(name, READERS[name](session, study)) for name in names}
+    return ["ratings", *(name for name, field in wanted.items() if study.design.get(field))]
 
 
-def _ratings(session: Session, study: Study) -> Iterable[Row]:
-    statement = _of_study(
-        select(Rating, Assignment.position, Rater.code, Item.code)
-        .join(Assignment, Assignment.id == Rating.assignment_id)
-        .join(Rater, Rater.id == Assignment.rater_id)
-        .join(Item, Item.id == Assignment.item_id),
-        study,
-    )
-    for one, position, rater, item in session.execute(statement):
-        yield _common(one, rater, item) | {
-            "position": position, "version": one.version, "action": one.action.value,
-            "verdict": one.verdict.value if one.verdict else None, "late": one.late, "surplus": one.surplus,
-        }  # fmt: skip
+def _rows(session: Session, study: Study, name: str) -> Iterable[Iterable[Any]]:
+    spell = [SPELLED.get(column) for column in COLUMNS[name]]
+    for row in session.execute(statement_of(study, name)):
+        yield [one(cell) if one else cell for one, cell in zip(spell, row, strict=True)]
 
 
-def _practice(session: Session, study: Study) -> Iterable[Row]:
-    for one, rater, item in _answers(session, study, PracticeAnswer):
-        yield _common(one, rater, item) | {"verdict": one.verdict.value}
+def statement_of(study: Study, name: str) -> Select[*tuple[Any, ...]]:
+    """The columns of one table, as many and in the order that its digest has them."""
+    if name == "ratings":
+        of = (Rating.version, Rating.action, Rating.verdict, Rating.at, Rating.seconds, Rating.late, Rating.surplus)
+        given = select(Rater.code, Item.code, Assignment.position, *of).select_from(Rating)
+        linked = given.join(Assignment, Assignment.id == Rating.assignment_id)
+        return _of_study(linked, study, Assignment).order_by(Rating.id)
+    kind, column = ANSWERS[name]
+    answers = select(Rater.code, Item.code, column, kind.at, kind.seconds).select_from(kind)
+    return _of_study(answers, study, kind).order_by(kind.id)
 
 
-def _checks(session: Session, study: Study) -> Iterable[Row]:
-    for one, rater, item in _answers(session, study, CheckAnswer):
-        yield _common(one, rater, item) | {"fires": " ".join(map(str, one.fires))}
+ANSWERS: Mapping[str, tuple[Any, Any]] = {
+    "practice": (PracticeAnswer, PracticeAnswer.verdict),
+    "checks": (CheckAnswer, CheckAnswer.fires),
+    "guesses": (Guess, Guess.condition),
+}
 
 
-def _guesses(session: Session, study: Study) -> Iterable[Row]:
-    for one, rater, item in _answers(session, study, Guess):
-        yield _common(one, rater, item) | {"guess": one.condition or UNKNOWN}
-
-
-READERS: Mapping[str, Callable[[Session, Study], Iterable[Row]]] = {
-    "ratings": _ratings, "practice": _practice, "checks": _checks, "guesses": _guesses,
-}  # fmt: skip
-
-
-def _answers(session: Session, study: Study, of: type[Any]) -> Iterable[Any]:
-    statement = select(of, Rater.code, Item.code).join(Rater, Rater.id == of.rater_id).join(Item, Item.id == of.item_id)
-    return session.execute(_of_study(statement, study))
-
-
-def _of_study(statement: Select[*tuple[Any, ...]], study: Study) -> Select[*tuple[Any, ...]]:
-    return statement.where(Rater.study_id == study.id)
-
-
-def _common(one: Any, rater: str, item: str) -> dict[str, Any]:
-    return {"rater": rater, "item": item, "at": one.at, "seconds": one.seconds}
+def _of_study(statement: Select[*tuple[Any, ...]], study: Study, link: Any) -> Select[*tuple[Any, ...]]:
+    """`link`: the table that says whose an answer is, and to which item."""
+    joined = statement.join(Rater, Rater.id == link.rater_id).join(Item, Item.id == link.item_id)
+    return joined.where(Rater.study_id == study.id)

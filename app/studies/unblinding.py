@@ -3,19 +3,18 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.language import N_
-from app.log import first_broken_line
-from app.models import Event, Study, StudyState
+from app.log import Line
+from app.models import Study, StudyState
 from app.said import Said
 from app.studies.early import opened_early
 from app.studies.opening import Opened
 from app.studies.plans import amendments
-from app.studies.queries import count_held, count_verdicts, count_wanted, first_verdict_at, verdicts_digest
-from app.studies.said import said_so_far
+from app.studies.queries import count_held, count_verdicts, count_wanted, first_verdict_at
 from app.studies.seal import digest, leaf
+from app.studies.so_far import SoFar, so_far
 
 SHOWN = 3
 """Of the faults of an allocation, so many are told."""
@@ -34,17 +33,20 @@ class Check(NamedTuple):
     """Where it is not good, the study cannot be unblinded."""
 
 
-def checks(session: Session, study: Study, opened: Opened) -> list[Check]:
-    """All of them. Nothing of the allocation is in any sentence."""
-    events = session.scalars(select(Event).where(Event.study_id == study.id).order_by(Event.line)).all()
+def checks(session: Session, study: Study, opened: Opened, read: SoFar | None = None) -> list[Check]:
+    """All of them. Nothing of the allocation is in any sentence.
+
+    `read`: what log and raters have said, where it was read already.
+    """
+    said = read or so_far(session, study)
     return [
         _closed(session, study),
         _plan(session, study),
-        *_amendments(session, study, events),
-        *_opened_early(session, study, events),
+        *_amendments(session, study, said.acts),
+        *_opened_early(session, study, said.acts),
         _allocation(study, opened),
-        _unchanged(session, study, events),
-        _log(study, events),
+        _unchanged(study, said),
+        _log(study, said),
         _leases(session, study),
     ]
 
@@ -76,7 +78,7 @@ def _plan(session: Session, study: Study) -> Check:
     return Check(fixed, what, Said("%(at)s", at=study.created_at), study.plan_digest)
 
 
-def _amendments(session: Session, study: Study, events: Sequence[Event]) -> list[Check]:
+def _amendments(session: Session, study: Study, events: Sequence[Line]) -> list[Check]:
     """One line for all of them, if there are any: each is in the log as it is stored."""
     made = amendments(session, study)
     logged = [(e.detail.get("number"), e.detail.get("plan")) for e in events if e.what == "plan amended"]
@@ -90,7 +92,7 @@ def _amendments(session: Session, study: Study, events: Sequence[Event]) -> list
     return [Check(True, N_("The plan was amended, and every amendment is in the log"), detail, last.plan_digest)]
 
 
-def _opened_early(session: Session, study: Study, events: Sequence[Event]) -> list[Check]:
+def _opened_early(session: Session, study: Study, events: Sequence[Line]) -> list[Check]:
     """One line for all items that were opened early, if there are any."""
     stored = sorted((one.code, leaf(one.opening.key)) for one in opened_early(session, study))
     logged = sorted(
@@ -120,12 +122,11 @@ def _allocation(study: Study, opened: Opened) -> Check:
     )
 
 
-def _unchanged(session: Session, study: Study, events: Sequence[Event]) -> Check:
-    closed = [event for event in events if event.what == "study closed"]
-    now = verdicts_digest(session, study)
+def _unchanged(study: Study, said: SoFar) -> Check:
+    closed, now = [event for event in said.acts if event.what == "study closed"], said.verdicts
     tables = closed[-1].detail.get("tables") if closed else None  # first studies were closed without
     if closed and closed[-1].detail.get("digest") == now:
-        if any(tables.get(name) != found for name, found in said_so_far(session, study).items() if tables):
+        if any(tables.get(name) != found for name, found in said.tables.items() if tables):
             return Check(
                 False, N_("What raters said is not fixed"), N_("It is not as it was at closing: somebody changed it.")
             )
@@ -136,10 +137,10 @@ def _unchanged(session: Session, study: Study, events: Sequence[Event]) -> Check
     return Check(False, N_("The verdicts are not fixed"), detail, bars=study.state is not StudyState.OPEN)
 
 
-def _log(study: Study, events: Sequence[Event]) -> Check:
-    broken = first_broken_line(events)
-    if broken is None and len(events) == study.log_lines and (not events or events[-1].hash == study.log_head):
-        lines = Said(N_("%(n)s lines, each carrying the hash of the one before."), n=len(events))
+def _log(study: Study, said: SoFar) -> Check:
+    broken = said.broken
+    if broken is None and (said.lines, said.head) == (study.log_lines, study.log_head):
+        lines = Said(N_("%(n)s lines, each carrying the hash of the one before."), n=said.lines)
         return Check(True, N_("The log is whole"), lines, study.log_head)
     follows = N_("Line %(n)s does not follow from the one before.")
     where = Said(follows, n=broken) if broken else N_("Its end is missing.")
