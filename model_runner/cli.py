@@ -4,6 +4,7 @@ Imports of heavy libraries stay inside the functions that need them, so that --h
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,15 +24,25 @@ MORE = "`glance-runner COMMAND --help` describes one command; docs/training.md a
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one subcommand. Returns 0, or 2 after an expected failure, whose sentence goes to stderr."""
+    """Run one subcommand. Returns 0, or 2 after an expected failure, whose sentence goes to stderr; 130 after Ctrl+C."""
     if arguments is None:
         insist_on_utf8()
-    options = parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    if odd := next((one for one in given if not _is_utf8(one)), None):
+        sys.stderr.write(f"{os.fsencode(odd)!r} is not UTF-8. Rename it, or give another.\n")
+        return 2
+    options = parser().parse_args(given)
     try:
         options.do(options)
     except RunnerError as error:
         sys.stderr.write(f"{error}\n")
         return 2
+    except PermissionError as error:
+        sys.stderr.write(f"{error.filename} is closed to this user: {error.strerror}. Open it, or give another.\n")
+        return 2
+    except KeyboardInterrupt:
+        sys.stderr.write("Stopped. Training and collecting go on from their last state with the same command.\n")
+        return 130
     except (MemoryError, RuntimeError) as error:
         if not _is_lack_of_memory(error):
             raise
@@ -39,6 +50,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"There is not enough memory for this: {said}. Ask for less of it, or use a larger machine.\n")
         return 2
     return 0
+
+
+def _is_utf8(argument: str) -> bool:
+    """Other bytes of a name arrive as lone surrogates, which no JSON file takes."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_lack_of_memory(error: Exception) -> bool:

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,11 @@ STATE_NAME = "collecting.npz"
 STATES = "collecting*.npz*"
 STATE_FORMAT = 3
 WATCHED = ("finite_F", "constant_F", "first_F")
+DAMAGES = (
+    *(zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError),  # of the archive
+    *(TokenError, SyntaxError, TypeError, ValueError, KeyError, Unfit),  # of what is in it
+)
+"""What reading a damaged archive of arrays has been seen to raise."""
 WINDOWS = "windows_PSW"
 LISTS = tuple(field.name for field in fields(TopLists) if field.name != WINDOWS)
 
@@ -49,8 +55,12 @@ def make_room(folder: Path, ranks: Ranks) -> None:
     """
     state = state_file(folder, ranks)
     try:
+        # The run is called like its folder.
+        folder.resolve().name.encode()
         folder.mkdir(parents=True, exist_ok=True)
         _partial(state).touch()
+    except UnicodeEncodeError as error:
+        raise RunnerError(f"The name {os.fsencode(folder.resolve())!r} is not UTF-8. Choose another --out.") from error
     except OSError as error:
         raise RunnerError(f"{folder} could not be written: {error.strerror}. Choose another --out.") from error
     ours = {state_file(folder, replace(ranks, rank=rank)) for rank in range(ranks.count)}
@@ -137,7 +147,7 @@ def load_state(path: Path, settings: Mapping[str, Any], groups: Sequence[Group])
             _refuse_change(path, about, settings)
             for number, group in enumerate(groups):
                 _restore_group(group, {name: stored[f"{number}/{name}"] for name, _ in _group_arrays(group)})
-    except (zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError, OSError, Unfit) as error:
+    except DAMAGES as error:
         raise RunnerError(
             f"{path} is damaged ({error}). Delete it to collect from the beginning, or restore it from a copy."
         ) from error

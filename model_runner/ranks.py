@@ -11,6 +11,8 @@ from torch import Tensor, distributed
 from model_runner.errors import RunnerError
 
 CPU = torch.device("cpu")
+SET_BY_TORCHRUN = ("RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
+"""Beside WORLD_SIZE."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +50,9 @@ def open_ranks(device: str) -> Iterator[Ranks]:
     """Join the other ranks where torchrun started several, over gloo on CPUs and NCCL on GPUs.
 
     On GPUs each rank takes the one that torchrun's LOCAL_RANK says. Raises RunnerError for a device that
-    this machine does not have.
+    this machine does not have, and where the environment speaks of ranks that torchrun did not start.
     """
-    count = int(os.environ.get("WORLD_SIZE", "1"))
+    count = _count()
     if count == 1:
         yield Ranks(device=usable(device))
         return
@@ -60,6 +62,18 @@ def open_ranks(device: str) -> Iterator[Ranks]:
         yield Ranks(distributed.get_rank(), count, own)
     finally:
         distributed.destroy_process_group()
+
+
+def _count() -> int:
+    """How many ranks there are: one, unless the environment is torchrun's."""
+    said = os.environ.get("WORLD_SIZE", "1")
+    missing = [name for name in SET_BY_TORCHRUN if name not in os.environ]
+    if said == "1" or (said.isdecimal() and int(said) > 1 and not missing):
+        return int(said)
+    lacking = f" without {', '.join(missing)}" if missing else ""
+    raise RunnerError(
+        f"WORLD_SIZE is {said!r} in the environment{lacking}. Start several processes with torchrun, or unset it."
+    )
 
 
 def usable(device: str) -> torch.device:
@@ -72,4 +86,5 @@ def usable(device: str) -> torch.device:
         raise RunnerError(f"This machine has {torch.cuda.device_count()} CUDA devices, and {device} is none of them.")
     if found.type not in ("cpu", "cuda"):
         raise RunnerError(f"Models run on cpu and on cuda, not on {device}.")
-    return found
+    # Of processors there is one device, whatever number is given.
+    return CPU if found.type == "cpu" else found

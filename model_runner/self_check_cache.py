@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import platform
+from contextlib import suppress
 from pathlib import Path
 
 import torch
@@ -21,22 +22,34 @@ def check_once(device: str = "cpu", folder: Path | None = None) -> Compared | No
     Raises RunnerError when the activations are wrong, or there is no such device; nothing has been trained or
     collected then.
     """
-    said = machine(str(usable(device)))
-    passed = (folder or cache_folder()) / f"{_digest(said)}.json"
-    if passed.is_file():
+    said, folder = machine(str(usable(device))), folder or cache_folder()
+    passed = folder / f"{_digest(said)}.json" if folder else None
+    if passed and _is_there(passed):
         return None
     worst = check(device)
-    try:
-        make_folder(passed.parent)
-        write_json(passed, {**said, "furthest_off": worst.what, "share_of_tolerance": round(worst.excess, 4)})
-    except RunnerError:
-        return worst
+    if passed:
+        with suppress(RunnerError):
+            make_folder(passed.parent)
+            write_json(passed, {**said, "furthest_off": worst.what, "share_of_tolerance": round(worst.excess, 4)})
     return worst
 
 
-def cache_folder() -> Path:
-    """$XDG_CACHE_HOME/glance/self-check, which is ~/.cache/glance/self-check where that is not set."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "glance", "self-check")
+def _is_there(file: Path) -> bool:
+    try:
+        return file.is_file()
+    except OSError:  # A home that is somebody else's, as in a container under another user
+        return False
+
+
+def cache_folder() -> Path | None:
+    """$XDG_CACHE_HOME/glance/self-check, which is ~/.cache/glance/self-check where that is not set.
+
+    None for a user without a home.
+    """
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "glance", "self-check")
+    except RuntimeError:
+        return None
 
 
 def machine(device: str = "cpu") -> dict[str, str]:

@@ -16,7 +16,7 @@ from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
 from model_runner.hold import hold
 from model_runner.metrics import read_metrics
-from model_runner.ranks import usable
+from model_runner.ranks import SET_BY_TORCHRUN, open_ranks, usable
 from model_runner.resume import Reached, going_on
 from model_runner.train import train
 from tests.model_runner.models import small_config, small_corpus, small_training
@@ -163,3 +163,21 @@ def test_a_finished_training_records_its_threads(corpus: Corpus, tmp_path: Path)
 def test_a_device_that_is_not_there_is_a_sentence(device: str, said: str) -> None:
     with pytest.raises(RunnerError, match=said):
         usable(device)
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        ("two", "WORLD_SIZE is 'two' in the environment without RANK, LOCAL_RANK, MASTER_ADDR, MASTER_PORT"),
+        ("2", "without RANK, LOCAL_RANK, MASTER_ADDR, MASTER_PORT. Start several processes with torchrun, or unset it"),
+        ("0", "WORLD_SIZE is '0'"),
+    ],
+)
+def test_an_environment_that_torchrun_did_not_make_is_a_sentence(
+    count: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in SET_BY_TORCHRUN:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("WORLD_SIZE", count)
+    with pytest.raises(RunnerError, match=said), open_ranks("cpu"):
+        pass

@@ -1,7 +1,9 @@
 """The self-check: its stored values are the formulas, what is wrong is found, and what passed is remembered."""
 
+import errno
 import json
 import math
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -27,7 +29,7 @@ STORED: dict[str, Any] = json.loads(GOLDEN.read_bytes())
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return cache_folder()
+    return cache_folder() or tmp_path
 
 
 def test_the_stored_values_are_the_formulas() -> None:
@@ -115,6 +117,28 @@ def test_a_cache_that_cannot_be_written_only_costs_time(cache: Path) -> None:
     cache.parent.write_text("a file stands in the way")
     assert check_once() is not None
     assert check_once() is not None
+
+
+def test_a_user_without_a_home_only_loses_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as for a number that no passwd knows
+    assert check_once() is not None
+    assert not Path("~").exists()
+
+
+def test_a_home_that_is_closed_to_this_user_only_costs_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def closed(path: Path, **_: object) -> os.stat_result:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "stat", closed)
+        patch.setattr(Path, "mkdir", closed)
+        assert check_once() is not None
+
+
+def test_a_processor_by_number_is_the_processor(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["self-check", "--device", "cpu:1"]) == 0
+    assert " on cpu," in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
