@@ -27,7 +27,7 @@ CODE_WITH_DASH = re.compile(r"-[A-Za-z0-9_][A-Za-z0-9_-]{14}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command. Returns its exit status; 2 after an expected failure, whose sentence goes to stderr."""
+    """Run one command. Returns its exit status; 2 after an expected failure, whose sentence goes to stderr; 130 on Ctrl+C."""
     if arguments is None:
         insist_on_utf8()
     # An item's code may begin with a dash. What begins with a blank is no option, and the act takes the blank off.
@@ -35,6 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args([f" {one}" if CODE_WITH_DASH.fullmatch(one) else one for one in given])
     try:
         return int(options.do(options) or 0)
+    except KeyboardInterrupt:
+        sys.stderr.write("\nStopped.\n")
+        return 130
     except AppError as error:
         sys.stderr.write(f"{error.message}\n")
     except ValidationError as error:  # of the settings, the only ones read here

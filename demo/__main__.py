@@ -19,6 +19,14 @@ RATERS = 3
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
+    try:
+        return _make(options)
+    except KeyboardInterrupt:
+        sys.stderr.write("\nStopped. The same command goes on from the last state that was saved.\n")
+        return 130
+
+
+def _make(options: argparse.Namespace) -> int:
     started = time.monotonic()
     if not options.check and not is_free(options.port):
         sys.stderr.write(f"Port {options.port} is in use. Choose another: make demo PORT={options.port + 1}\n")

@@ -131,7 +131,8 @@ def test_a_draft_written_without_a_connection_is_there_after_a_reload(site: Site
 def test_on_a_shared_browser_nobody_sends_anothers_verdict(site: Site, new_context: Open) -> None:
     context = new_context()
     page = context.new_page()
-    join(page, site.link("Bo"))
+    link = site.link("Bo")
+    join(page, link)
     # Of this page alone, and for good: a connection that came back while the page lives might rightly send its own.
     page.route("**/rate/verdict", lambda route: route.abort())
     page.keyboard.press("i")
@@ -143,6 +144,12 @@ def test_on_a_shared_browser_nobody_sends_anothers_verdict(site: Site, new_conte
     assert site.ratings() == []
     kept = "() => Object.keys(localStorage).filter(key => key.startsWith('glance-outbox-')).length"
     assert other.evaluate(kept) == 1, "it waits for its own rater"
+    back = context.new_page()
+    back.goto(link)
+    back.locator("form.start button").click()
+    expect(back.locator(".pace b")).to_have_text("1")
+    assert [rating.verdict for rating in site.ratings()] == [Verdict.INTERPRETABLE]
+    assert back.evaluate(kept) == 0
 
 
 def test_a_second_tab_is_told_and_led_to_the_current_neuron(site: Site, page: Page) -> None:
