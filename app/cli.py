@@ -27,7 +27,7 @@ CODE_WITH_DASH = re.compile(r"-[A-Za-z0-9_][A-Za-z0-9_-]{14}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command. Returns its exit status; 2 after an expected failure, whose sentence goes to stderr; 130 on Ctrl+C."""
+    """Run one command. Returns its exit status: 2 after an expected failure, told on stderr, and 130 after Ctrl+C."""
     if arguments is None:
         insist_on_utf8()
     # An item's code may begin with a dash. What begins with a blank is no option, and the act takes the blank off.
