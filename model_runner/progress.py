@@ -20,7 +20,7 @@ class Bar:
 
     def __init__(self, what: str, total: int, unit: str, stream: TextIO) -> None:
         self._what, self._total, self._unit, self._stream = what, total, unit, stream
-        self._done = 0
+        self._done = self._skipped = 0
         self._note = ""
         self._started = self._spoken = time.monotonic()
 
@@ -33,13 +33,14 @@ class Bar:
     def skip(self, by: int) -> None:
         """Count what an earlier run did, without letting it flatter the estimate."""
         self._done += by
+        self._skipped += by
 
     def _speak(self) -> None:
         now = time.monotonic()
         self._spoken = now
-        left = (now - self._started) / max(self._done, 1) * (self._total - self._done)
+        left = (now - self._started) / max(self._done - self._skipped, 1) * (self._total - self._done)
         amount = f"{self._done:,} of {self._total:,} {self._unit}"
-        print(f"{self._what}: {amount}, about {left:.0f} s left {self._note}", file=self._stream, flush=True)
+        print(f"{self._what}: {amount}, about {left:.0f} s left {self._note}".rstrip(), file=self._stream, flush=True)
 
 
 class _RichBar(Bar):
