@@ -24,7 +24,7 @@ MORE = "`glance-runner COMMAND --help` describes one command; docs/training.md a
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one subcommand. Returns 0, or 2 after an expected failure, whose sentence goes to stderr; 130 after Ctrl+C."""
+    """Run one subcommand. Returns 0, or after an expected failure 2, whose sentence goes to stderr, or 130 (Ctrl+C)."""
     if arguments is None:
         insist_on_utf8()
     given = sys.argv[1:] if arguments is None else arguments

@@ -16,6 +16,7 @@ def run(options: argparse.Namespace) -> None:
     checkpoint = load_checkpoint(options.checkpoint)
     use_threads(options.threads)
     evaluation, rows = evaluate(checkpoint, open_corpus(options.corpus), options.tokens)
+    # Said first: where it cannot be kept, it is not lost as well.
+    sys.stdout.write(f"{evaluation.sentence}\n{json.dumps(dataclasses.asdict(evaluation))}\n")
     if options.save:
         save_evaluation(options.checkpoint, evaluation, rows)
-    sys.stdout.write(f"{evaluation.sentence}\n{json.dumps(dataclasses.asdict(evaluation))}\n")

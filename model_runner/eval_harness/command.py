@@ -10,7 +10,7 @@ from typing import Any
 
 from model_runner.bounds import refuse_outside
 from model_runner.errors import RunnerError
-from model_runner.files import write_json
+from model_runner.files import make_folder, write_json
 
 TASKS = Path(__file__).parent / "tasks"
 SHIPPED = ("glance_last_word", "glance_passages", "glance_arithmetic", "glance_arithmetic_said")
@@ -39,10 +39,11 @@ def run(options: argparse.Namespace) -> None:
     refuse_outside("--limit", options.limit, 1, MOST_QUESTIONS)
     refuse_outside("--fewshot", options.fewshot, 0, MOST_FEWSHOT)
     results = evaluate_tasks(options.checkpoint, options.tasks, options.limit, options.fewshot)
-    sys.stdout.write("\n".join(lines(results)) + "\n")
+    # Said first: where it cannot be kept, it is not lost as well.
+    sys.stdout.write("\n".join([*lines(results), json.dumps(results)]) + "\n")
     if options.out:
+        make_folder(options.out.parent)
         write_json(options.out, results)
-    sys.stdout.write(json.dumps(results) + "\n")
 
 
 def evaluate_tasks(folder: Path, names: Sequence[str], limit: int | None, fewshot: int | None) -> dict[str, Any]:

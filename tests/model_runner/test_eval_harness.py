@@ -117,10 +117,10 @@ def test_a_context_that_is_too_long_loses_its_beginning(model: CheckpointLM) -> 
 def test_the_shipped_tasks_run(
     folder: Path, model: CheckpointLM, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ["eval-harness", "--checkpoint", str(folder), "--limit", "6", "--out", str(tmp_path / "results.json")]
+    asked = ["eval-harness", "--checkpoint", str(folder), "--limit", "6", "--out", str(tmp_path / "new/results.json")]
     assert main(asked) == 0
     said = capsys.readouterr().out.splitlines()
-    results = json.loads((tmp_path / "results.json").read_text())
+    results = json.loads((tmp_path / "new/results.json").read_text())
     assert json.loads(said[-1]) == results
     assert set(results) == set(SHIPPED)
     texts = [json.loads(line)["text"] for line in (TASKS / "last_word.jsonl").read_text().splitlines()[:6]]

@@ -110,6 +110,17 @@ def test_bits_per_byte_of_a_uniform_guess() -> None:
     assert bits_per_byte(rows) == pytest.approx((8.0, 0.0))
 
 
+def test_what_cannot_be_kept_is_said_all_the_same(
+    corpus: Corpus, checkpoint: Checkpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_checkpoint(tmp_path, checkpoint.model, checkpoint.train)
+    (tmp_path / "evaluation.npy.part").mkdir()
+    assert main(["evaluate", "--checkpoint", str(tmp_path), "--corpus", str(corpus.folder), "--save"]) == 2
+    said = capsys.readouterr()
+    assert "evaluation.npy could not be written" in said.err
+    assert json.loads(said.out.splitlines()[-1])["checkpoint_digest"] == checkpoint.digest
+
+
 def test_evaluating_says_keeps_and_prints_the_same(
     corpus: Corpus, checkpoint: Checkpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
