@@ -76,7 +76,8 @@ def _gathered(
         window_FK=np.full(shape, -1, np.int64),
         windows_PSW=lists.windows_PSW,
     )
-    out.document_FK[target] = lists.document_FK[source] >> CONTEXT_BITS
+    # The start is taken away first: in a document longer than 2^CONTEXT_BITS tokens it reaches into the number.
+    out.document_FK[target] = (lists.document_FK[source] - lists.start_FK[source]) >> CONTEXT_BITS
     out.start_FK[target], out.peak_FK[target] = lists.start_FK[source], lists.peak_FK[source]
     out.window_FK[target] = lists.window_FK[source]
     # What is shown as the snippet's value is the activation; the random number has done its work.

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -124,3 +125,15 @@ def test_little_room_changes_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setattr("model_runner.waiting.LEAST_ROOM", 2)
     scarce = _sampled(acts, 4)
     np.testing.assert_array_equal(plenty.lists.document_FK, scarce.lists.document_FK)
+
+
+def test_a_document_longer_than_its_place_in_a_number_is_named_all_the_same() -> None:
+    """A text of 16,777,216 tokens and more: the start of its later contexts reaches over into the document's number."""
+    acts = np.full((1, WINDOW, 1), 1.5, np.float32)
+    late = replace(_block(acts, 7, np.full(1, WINDOW)), start_B=np.array([(1 << CONTEXT_BITS) + 5]))
+    bands = no_bands(1, KEPT, WINDOW, 1)
+    sample(bands, look(torch.from_numpy(acts), late), None)
+    settle_bands(bands)
+    lists = cut(bands, np.array([1.5], np.float32), 0, KEPT)
+    assert lists.document_FK.tolist() == [[7, -1, -1]]
+    assert lists.start_FK[0, 0] == (1 << CONTEXT_BITS) + 5
