@@ -15,6 +15,7 @@ from app.durable import Disk
 from app.sqlite import SomebodyElseWrites, empty_log, without_waiting
 
 T = TypeVar("T")
+R = TypeVar("R")
 THREADS = 10
 """So many acts wait in threads at once: for the database, or in line for their turn to write."""
 COMMITS_IN_LOG = 400
@@ -26,8 +27,11 @@ TOO_LONG_SECONDS, AFTERWARDS_SECONDS = 0.05, 10.0
 
 
 class Write(Protocol):
-    def __call__(self, act: Callable[[Session], T]) -> Awaitable[T]:
-        """Act in a transaction, which is kept when it is done and undone when it raises."""
+    def __call__(self, act: Callable[[Session], T], then: Callable[[T], R]) -> Awaitable[R]:
+        """Act in a transaction, which is kept when it is done and undone when it raises.
+
+        `then` makes the answer of it while the disk is at work. Nobody hears it before.
+        """
 
 
 class Writer:
@@ -46,11 +50,14 @@ class Writer:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="writer")
         self._in_log, self._in_threads_until = 0, 0.0
 
-    async def __call__(self, act: Callable[[Session], T]) -> T:
+    async def __call__(self, act: Callable[[Session], T], then: Callable[[T], R]) -> R:
         done = await self._do(act)
-        if self._disk:
-            await self._disk.written()
-        return done
+        written = self._disk.written() if self._disk else None
+        try:
+            return then(done)
+        finally:
+            if written:
+                await written
 
     async def _do(self, act: Callable[[Session], T]) -> T:
         for pause in self._pauses:

@@ -86,9 +86,10 @@ def client(session: Session, settings: Settings) -> Iterator[TestClient]:
         with session.begin_nested():
             yield session
 
-    async def write(act: Callable[[Session], Any]) -> Any:
+    async def write(act: Callable[[Session], Any], then: Callable[[Any], Any]) -> Any:
         with contextmanager(fresh)() as shared:
-            return act(shared)
+            done = act(shared)
+        return then(done)
 
     app.dependency_overrides[write_session] = fresh
     app.dependency_overrides[read_session] = fresh

@@ -59,7 +59,7 @@ async def give(request: Request) -> Response:
     form = await read_form(request, VerdictForm)
 
     def store(session: WriteSession) -> Page | None:
-        """The page that comes next is read along, and rendered while the next verdict may be stored."""
+        """The page that comes next is read along."""
         rater, notice = locked_rater(request, session), None
         try:
             actions.submit(
@@ -72,8 +72,10 @@ async def give(request: Request) -> Response:
             return _read(request, session, settings, rater, notice=notice)
         return None
 
-    page = await writer_of(request)(store)
-    return redirect(request, "/rate") if page is None else _shown(request, page)
+    def answer(page: Page | None) -> Response:
+        return redirect(request, "/rate") if page is None else _shown(request, page)
+
+    return await writer_of(request)(store, answer)
 
 
 @router.get("/rate")

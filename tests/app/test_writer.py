@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, cast, overload
 
 import pytest
 from sqlalchemy import Engine, select, text
@@ -23,13 +24,29 @@ from tests.app.seated import seated_study
 T = TypeVar("T")
 
 
-def in_a_loop(scenario: Callable[[Writer], Coroutine[Any, Any, T]], engine: Engine) -> T:
+R = TypeVar("R")
+
+
+class Write(Protocol):
+    """As it is asked for here: what was done is told as it is, unless something is to be made of it."""
+
+    @overload
+    def __call__(self, act: Callable[[Session], T]) -> Coroutine[Any, Any, T]: ...
+    @overload
+    def __call__(self, act: Callable[[Session], T], then: Callable[[T], R]) -> Coroutine[Any, Any, R]: ...
+
+
+def told_as_it_is(done: T) -> T:
+    return done
+
+
+def in_a_loop(scenario: Callable[[Write], Coroutine[Any, Any, T]], engine: Engine) -> T:
     """In a thread of its own: another test's loop may run in this one."""
 
     async def play() -> T:
         writes = Writer(engine)
         try:
-            return await asyncio.wait_for(scenario(writes), 60)
+            return await asyncio.wait_for(scenario(cast(Write, partial(writes, then=told_as_it_is))), 60)
         finally:
             writes.close()
 
@@ -77,13 +94,14 @@ def names(engine: Engine) -> set[str]:
 
 
 def test_what_is_done_is_kept_and_what_raises_is_undone(own_engine: Engine) -> None:
-    async def scenario(write: Writer) -> list[Any]:
+    async def scenario(write: Write) -> list[Any]:
         def broken(session: Session) -> str:
             seated_study(session, name="Broken")
             raise ValueError("broken")
 
         acts = [write(make("A")), write(broken), write(make("B"))]
-        return await asyncio.gather(*acts, return_exceptions=True)
+        done: list[Any] = await asyncio.gather(*acts, return_exceptions=True)
+        return done
 
     first, second, third = in_a_loop(scenario, own_engine)
     assert (first, str(second), third) == ("A", "broken", "B")
@@ -91,7 +109,7 @@ def test_what_is_done_is_kept_and_what_raises_is_undone(own_engine: Engine) -> N
 
 
 def test_nobody_is_told_before_the_disk_has_it_and_several_share_one_wait(on_sqlite: Engine, disk: Disk) -> None:
-    async def scenario(write: Writer) -> tuple[int, set[str], int]:
+    async def scenario(write: Write) -> tuple[int, set[str], int]:
         first = asyncio.create_task(write(make("First")))
         while not disk.waits:
             await asyncio.sleep(0.001)
@@ -109,8 +127,38 @@ def test_nobody_is_told_before_the_disk_has_it_and_several_share_one_wait(on_sql
     assert waits == 2
 
 
+def test_the_answer_is_made_while_the_disk_is_at_work(on_sqlite: Engine, disk: Disk) -> None:
+    made: list[str] = []
+
+    async def scenario(write: Write) -> tuple[bool, list[str], str]:
+        def page(name: str) -> str:
+            made.append(name)
+            return f"the page after {name}"
+
+        verdict = asyncio.create_task(write(make("First"), then=page))
+        while not disk.waits:
+            await asyncio.sleep(0.001)
+        early = (verdict.done(), [*made])
+        disk.go_on.set()
+        return *early, await verdict
+
+    assert in_a_loop(scenario, on_sqlite) == (False, ["First"], "the page after First")
+
+
+def test_an_answer_that_could_not_be_made_leaves_what_was_done(on_sqlite: Engine) -> None:
+    async def scenario(write: Write) -> None:
+        def broken(_name: str) -> str:
+            raise ValueError("broken")
+
+        with pytest.raises(ValueError, match="broken"):
+            await write(make("First"), then=broken)
+
+    in_a_loop(scenario, on_sqlite)
+    assert names(on_sqlite) == {"First"}
+
+
 def test_who_goes_away_ends_the_wait_of_nobody_else(on_sqlite: Engine, disk: Disk) -> None:
-    async def scenario(write: Writer) -> str:
+    async def scenario(write: Write) -> str:
         gone, stays = asyncio.create_task(write(make("Gone"))), asyncio.create_task(write(make("Stays")))
         await asyncio.sleep(0.2)
         gone.cancel()
@@ -126,7 +174,7 @@ def test_a_disk_that_fails_is_told_to_all_who_waited(on_sqlite: Engine, monkeypa
     def full(_descriptor: int) -> None:
         raise OSError("no space left")
 
-    async def scenario(write: Writer) -> list[Any]:
+    async def scenario(write: Write) -> list[Any]:
         monkeypatch.setattr(durable, "write_through", full)
         failed = await asyncio.gather(write(make("A")), write(make("B")), return_exceptions=True)
         monkeypatch.setattr(durable, "write_through", lambda _descriptor: None)
@@ -151,7 +199,7 @@ def test_the_loop_goes_on_while_somebody_else_writes(on_sqlite: Engine, whose: s
             begun.set()
             time.sleep(seconds)
 
-    async def scenario(write: Writer) -> float:
+    async def scenario(write: Write) -> float:
         other = threading.Thread(target=write_slowly)
         other.start()
         assert begun.wait(30)
@@ -195,7 +243,7 @@ def test_whoever_was_refused_at_once_leaves_no_turn_behind_and_nobody_elses_pati
 def test_the_loop_writes_also_while_requests_hold_every_connection(on_sqlite: Engine) -> None:
     """They go on only when the loop does: it must not wait for them."""
 
-    async def scenario(write: Writer) -> str:
+    async def scenario(write: Write) -> str:
         return await write(make("Ours"))
 
     with ExitStack() as held:
@@ -219,7 +267,7 @@ def test_the_log_of_writes_is_emptied_by_a_thread(on_sqlite: Engine, monkeypatch
 
     monkeypatch.setattr(writer, "empty_log", empty)
 
-    async def scenario(write: Writer) -> list[int]:
+    async def scenario(write: Write) -> list[int]:
         sizes = []
         for number in range(12):
             await write(make(f"Study {number}"))
@@ -263,7 +311,7 @@ def test_acts_that_take_long_do_not_hold_the_loop_up_again(own_engine: Engine, m
 
         return slow
 
-    async def scenario(write: Writer) -> None:
+    async def scenario(write: Write) -> None:
         for seconds in (0.0, 0.1, 0.0):
             await write(act(seconds))
         await asyncio.sleep(0.6)
