@@ -34,6 +34,7 @@ class Served:
     tokenizer: Tokenizer
     table: list[bytes]
     """What each token id stands for."""
+    bos: int
 
 
 def load_served(folder: Path, tokenizer: Path | None = None) -> Served:
@@ -50,7 +51,7 @@ def load_served(folder: Path, tokenizer: Path | None = None) -> Served:
             f"{folder} was trained with tokenizer {subject.about.tokenizer_digest[:12]}, and {file} is "
             f"{bpe.digest(loaded)[:12]}. Give the one of its corpus with --tokenizer."
         )
-    return Served(folder.resolve().name, subject, loaded, bpe.token_bytes(loaded))
+    return Served(folder.resolve().name, subject, loaded, bpe.token_bytes(loaded), bpe.bos_id(loaded))
 
 
 def describe(served: Served) -> dict[str, Any]:
@@ -76,7 +77,7 @@ def answer(served: Served, text: str, neurons: Sequence[Neuron]) -> dict[str, An
     """
     _refuse_unknown(served, neurons)
     ids = _ids(served, text)
-    read_T = torch.tensor([[bpe.bos_id(served.tokenizer), *ids]], device=served.subject.model.device)
+    read_T = torch.tensor([[served.bos, *ids]], device=served.subject.model.device)
     return {
         "model": served.name,
         "digest": served.subject.digest,
@@ -115,7 +116,7 @@ def _ids(served: Served, text: str) -> list[int]:
 
 
 def _tokens(served: Served, ids: list[int]) -> list[dict[str, int]]:
-    tokens, at = [{"id": bpe.bos_id(served.tokenizer), "start": 0, "end": 0}], 0
+    tokens, at = [{"id": served.bos, "start": 0, "end": 0}], 0
     for number in ids:
         end = at + len(served.table[number])
         tokens.append({"id": number, "start": at, "end": end})

@@ -36,7 +36,7 @@ class Service:
     tokenizer: Path | None
     line: Line
     models: dict[str, Served] = field(default_factory=dict)
-    failure: str | None = None
+    failure: BaseException | None = None
     """Why a model could not be loaded."""
 
     @property
@@ -59,7 +59,8 @@ def create_app(service: Service, stop: Callable[[], None]) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        loading = asyncio.create_task(_load(service, stop))
+        loading = asyncio.create_task(_load(service))
+        loading.add_done_callback(partial(_loaded, service, stop))
         yield
         loading.cancel()
         await asyncio.to_thread(service.line.close)
@@ -92,13 +93,16 @@ def create_app(service: Service, stop: Callable[[], None]) -> Starlette:
     )
 
 
-async def _load(service: Service, stop: Callable[[], None]) -> None:
+async def _load(service: Service) -> None:
     """Load one model after the other, in the thread that will run them."""
-    try:
-        for name, folder in service.folders.items():
-            service.models[name] = await service.line.load(partial(load_served, folder, service.tokenizer))
-    except RunnerError as error:
-        service.failure = str(error)
+    for name, folder in service.folders.items():
+        service.models[name] = await service.line.load(partial(load_served, folder, service.tokenizer))
+
+
+def _loaded(service: Service, stop: Callable[[], None], loading: "asyncio.Task[None]") -> None:
+    """Whatever went wrong, too little memory for one, a service that will never be ready ends and says it."""
+    if not loading.cancelled() and (failure := loading.exception()):
+        service.failure = failure
         stop()
 
 

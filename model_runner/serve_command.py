@@ -26,4 +26,4 @@ def run(options: argparse.Namespace) -> None:
     except SystemExit as error:
         raise RunnerError(f"Port {options.port} of {HOST} could not be had. Choose another --port.") from error
     if service.failure:
-        raise RunnerError(service.failure)
+        raise service.failure
