@@ -9,7 +9,7 @@ from sqlalchemy import Engine, create_engine
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from app.durable import make_durable
+from app.durable import keep_log, make_durable
 from app.sqlite import READS, prepare
 
 THREADS, OVERFLOW = 40, 10
@@ -30,6 +30,7 @@ def open_engine(url: str) -> Engine:
     )
     if has_one_writer(engine):
         prepare(engine)
+        keep_log(engine)
     return engine
 
 

@@ -2,16 +2,71 @@
 
 import asyncio
 import os
+import threading
 from asyncio import Future
 from concurrent.futures import ThreadPoolExecutor
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, event
 
 from app.sqlite import write_log_into_database
 
 write_through = getattr(os, "fdatasync", os.fsync)  # macOS has no fdatasync
-_doubtful: set[str] = set()
-"""Logs of writes that a wait has failed for. A system reports what it could not write once, and then forgets it."""
+
+
+class Log:
+    """The log of writes, waited for by one thread at a time.
+
+    A system says once to each descriptor that it could not write a page, and calls the page written from then on. So
+    one descriptor is kept open: it hears of every failure since the last wait, also if another process heard it first.
+    """
+
+    def __init__(self, engine: Engine, database: str) -> None:
+        self._engine = engine
+        self._path = f"{os.path.realpath(database)}-wal"  # SQLite follows a link, and writes beside the file
+        self._turn = threading.Lock()
+        self._descriptor: int | None = None
+        self._begun = self._written = 0
+        """The number of the wait that began last, and of the last one that found everything written."""
+        self._doubtful = False
+        """A wait has failed: what came later in the log is worth nothing without what was lost."""
+
+    def wait(self) -> None:
+        begun = self._begun
+        with self._turn:
+            if self._written > begun:
+                return  # a wait that began after we had committed was for us, too
+            self._begun += 1
+            try:
+                if self._doubtful:
+                    write_log_into_database(self._engine)
+                self._write_through()
+            except OSError:
+                self._doubtful = True
+                raise
+            self._doubtful, self._written = False, self._begun
+
+    def _write_through(self) -> None:
+        try:
+            there = os.stat(self._path)
+        except FileNotFoundError:
+            return  # the last connection was closed: what the log held was written into the database, and waited for
+        if self._descriptor is None or not os.path.samestat(there, os.fstat(self._descriptor)):
+            self.close()
+            self._descriptor = os.open(self._path, os.O_RDWR)
+        write_through(self._descriptor)
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def keep_log(engine: Engine) -> None:
+    """Of a database in a file that SQLite writes."""
+    if engine.url.database:
+        log = Log(engine, engine.url.database)
+        engine.update_execution_options(log=log)
+        event.listen(engine, "engine_disposed", lambda _engine: log.close())
 
 
 def make_durable(engine: Engine) -> None:
@@ -22,29 +77,9 @@ def make_durable(engine: Engine) -> None:
 
     Raises OSError where the disk fails. Then nobody is told anything until all that the log holds is in the database.
     """
-    file = engine.url.database
-    if engine.dialect.name != "sqlite" or not file:
-        return
-    log = f"{os.path.realpath(file)}-wal"  # SQLite follows a link, and writes beside the file
-    try:
-        if log in _doubtful:
-            write_log_into_database(engine)
-        _wait_for(log)
-    except OSError:
-        _doubtful.add(log)
-        raise
-    _doubtful.discard(log)
-
-
-def _wait_for(log: str) -> None:
-    try:
-        opened = os.open(log, os.O_RDWR)
-    except FileNotFoundError:
-        return  # the last connection was closed: what the log held was written into the database, and waited for
-    try:
-        write_through(opened)
-    finally:
-        os.close(opened)
+    log: Log | None = engine.get_execution_options().get("log")
+    if log is not None:
+        log.wait()
 
 
 class Disk:

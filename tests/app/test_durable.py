@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -77,8 +78,10 @@ def test_the_next_writer_commits_while_the_first_waits_for_the_disk(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waiting, go_on = threading.Event(), threading.Event()
+    waits: list[threading.Thread] = []
 
     def slow_disk(_descriptor: int) -> None:
+        waits.append(threading.current_thread())
         if threading.current_thread() is first:
             waiting.set()
             assert go_on.wait(30)
@@ -88,15 +91,45 @@ def test_the_next_writer_commits_while_the_first_waits_for_the_disk(
             seated_study(session, name=name)
 
     monkeypatch.setattr(durable, "write_through", slow_disk)
-    first = threading.Thread(target=write, args=("First",))
+    first, *others = [threading.Thread(target=write, args=(name,)) for name in ("First", "Second", "Third", "Fourth")]
     first.start()
     assert waiting.wait(30)
-    write("Second")
-    assert first.is_alive()
+    for other in others:
+        other.start()
+    deadline = time.monotonic() + 30
+    stored = 0
+    while stored < 4:
+        assert time.monotonic() < deadline, "somebody waits for the disk before they commit"
+        with reading(engine) as session:
+            stored = studies(session)
+    assert all(thread.is_alive() for thread in (first, *others)), "nobody is told before the disk has it"
     go_on.set()
-    first.join(30)
-    with reading(engine) as session:
-        assert studies(session) == 2
+    for thread in (first, *others):
+        thread.join(30)
+    assert len(waits) < 4, "who came while the disk was waited for share the next wait"
+    engine.dispose()
+
+
+def test_the_log_is_waited_for_by_one_descriptor_which_hears_of_every_failure(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was opened after another worker had heard of a failure would be told that all is well."""
+    opened: list[str] = []
+    really = os.open
+
+    def counted(path: str, flags: int) -> int:
+        opened.append(path)
+        return really(path, flags)
+
+    monkeypatch.setattr(durable.os, "open", counted)
+    for name in ("First", "Second"):
+        with transaction(engine) as session:
+            seated_study(session, name=name)
+    assert opened == [str(tmp_path / "own.db-wal")]
+    engine.dispose()  # the last connection: SQLite takes the log away, and the next one is another file
+    with transaction(engine) as session:
+        seated_study(session, name="Third")
+    assert opened == [str(tmp_path / "own.db-wal")] * 2
     engine.dispose()
 
 
