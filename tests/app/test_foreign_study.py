@@ -16,7 +16,7 @@ from model_runner.foreign.command import import_model
 from model_runner.foreign.wishes import Wishes
 from model_runner.subject import load_subject
 from tests.corpora import make_corpus
-from tests.model_runner.test_foreign_models import save_model
+from tests.model_runner.foreign.families import save_model
 from tests.studies import make_study, open_rater
 from tests.texts import CODE, PROSE
 

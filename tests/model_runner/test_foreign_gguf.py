@@ -16,7 +16,7 @@ from model_runner.foreign.wishes import Wishes
 from model_runner.subject import load_subject
 from model_runner.tokenizer import load_tokenizer
 from tests.corpora import make_corpus
-from tests.model_runner.test_foreign_models import FAMILIES, random_model, tokens_BT
+from tests.model_runner.foreign.families import FAMILIES, random_model, tokens_BT
 from tests.texts import PROSE
 
 NAMES = {

@@ -20,7 +20,7 @@ from model_runner.ranks import SET_BY_TORCHRUN, open_ranks, usable
 from model_runner.resume import Reached, going_on
 from model_runner.train import train
 from tests.model_runner.models import small_config, small_corpus, small_training
-from tests.model_runner.test_train import outcome, wait_for
+from tests.model_runner.train.killing import outcome, wait_for
 
 CONFIG = """
 [model]

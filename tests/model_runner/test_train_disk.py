@@ -13,7 +13,7 @@ from model_runner.errors import RunnerError
 from model_runner.train import train
 from tests.model_runner.models import small_config, small_corpus, small_training
 from tests.model_runner.test_full_disk import room_for
-from tests.model_runner.test_train import outcome, train_until_killed
+from tests.model_runner.train.killing import outcome, train_until_killed
 
 
 @pytest.fixture(scope="module")
