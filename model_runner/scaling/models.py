@@ -35,12 +35,13 @@ class Model:
 def read_models(folders: Sequence[Path]) -> list[Model]:
     """Read models that were evaluated with --save, ordered by arm, size and seed.
 
-    Raises RunnerError when one is not, and when they were not trained on as many tokens or not evaluated on the
-    same documents: a loss says something about size only where all else is alike.
+    Raises RunnerError when one is not, when one is given twice, and when they were not trained on as many tokens or
+    not evaluated on the same documents: a loss says something about size only where all else is alike.
     """
     models = sorted((_read(folder) for folder in folders), key=lambda model: (model.arm, model.size, model.seed))
     for model in models[1:]:
         _refuse_difference(models[0], model)
+    _refuse_twice(models)
     return models
 
 
@@ -66,6 +67,15 @@ def _read(folder: Path) -> Model:
         documents=rows,
         course={one.tokens: one.val_loss for one in read_metrics(folder) if one.val_loss is not None},
     )
+
+
+def _refuse_twice(models: Sequence[Model]) -> None:
+    """A model that counts twice makes every interval too narrow."""
+    seen: dict[tuple[str, str], Path] = {}
+    for model in models:
+        other = seen.setdefault((model.arm, model.evaluation.checkpoint_digest), model.folder)
+        if other is not model.folder:
+            raise RunnerError(f"{other} and {model.folder} are the same model. Give it once.")
 
 
 def _refuse_difference(one: Model, other: Model) -> None:

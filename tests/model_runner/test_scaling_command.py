@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +159,13 @@ def test_unlike_models_are_refused(ladder: list[str], tmp_path: Path, capsys: py
     (other / "evaluation.json").unlink()
     assert main(["scaling", *ladder, str(other), "--out", str(tmp_path / "out")]) == 2
     assert "is not evaluated yet" in capsys.readouterr().err
+
+
+def test_a_model_that_is_given_twice_is_refused(
+    ladder: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(ladder[0], copy)
+    for again in (ladder[0], str(copy)):
+        assert main(["scaling", *ladder, again, "--out", str(tmp_path / "out")]) == 2
+        assert f"{ladder[0]} and {again} are the same model. Give it once." in capsys.readouterr().err
