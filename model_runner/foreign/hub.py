@@ -33,7 +33,7 @@ def _snapshot(name: str, files: Sequence[str]) -> Path:
     try:
         return Path(huggingface_hub.snapshot_download(name, allow_patterns=list(files)))
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
-        reason = str(error).strip().splitlines()[0]
+        reason = (str(error).strip().splitlines() or [f"{type(error).__name__}."])[0]
         raise RunnerError(
             f"There is no folder {name}, and the hub did not give it: {reason} "
             "Check the name and the network, or give a folder that holds the model."

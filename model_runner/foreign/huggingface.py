@@ -9,7 +9,7 @@ from model_runner.foreign.down import Hidden
 from model_runner.foreign.fitting import refuse_broken_model, refuse_odd_types
 from model_runner.foreign.load import config_of, load_model, load_model_tokenizer
 from model_runner.foreign.model import ForeignModel
-from model_runner.foreign.record import ForeignRecord, read_record, weight_digests, write_record
+from model_runner.foreign.record import FOREIGN, ForeignRecord, read_record, weight_digests, write_record
 from model_runner.foreign.tokenizer import keep_tokenizer
 from model_runner.foreign.wishes import Wishes
 from model_runner.subject import About
@@ -79,10 +79,19 @@ def import_huggingface(source: str, folder: Path, gguf_file: str | None, out: Pa
 def load_foreign(folder: Path) -> Foreign:
     """Read an imported model: on the CPU, in float32, in evaluation mode, without gradients.
 
-    Raises RunnerError when its weights are gone or have changed since it was imported.
+    Raises RunnerError when its weights are gone or have changed since it was imported, and when foreign.json says
+    otherwise than they do.
     """
     record = read_record(folder)
-    return Foreign(load_model(Path(record.folder), record.gguf_file), record)
+    model = load_model(Path(record.folder), record.gguf_file)
+    known = config_of(model)["context"]
+    there = {"layers": len(model.hidden.downs), "hidden": model.hidden.units, "size": matrix_numbers(model.hidden)}
+    for name, number in (there | {"context": min(record.context, known or record.context)}).items():
+        if getattr(record, name) != number:
+            raise RunnerError(
+                f"{folder / FOREIGN} says {name} {getattr(record, name):,} of a model with {number:,}. Import it again."
+            )
+    return Foreign(model, record)
 
 
 def matrix_numbers(hidden: Hidden) -> int:

@@ -2,6 +2,7 @@
 
 # Shape suffixes: V vocabulary, D model width.
 import pickle
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,6 +15,11 @@ from model_runner.errors import RunnerError
 from model_runner.foreign.lens_layout import BUFFERS, NORMS, Shapes, from_lens, lens_shapes
 from model_runner.weights import refuse_broken, type_name
 
+DAMAGES = (
+    *(pickle.UnpicklingError, struct.error, AssertionError, AttributeError, RuntimeError),
+    *(EOFError, OSError, ValueError, TypeError, IndexError, KeyError),
+)
+"""What PyTorch has been seen to raise for a damaged file."""
 ROUNDING = 1e-5
 """The share of an unembedding bias that may be left over when it is written as a bias of the norm before it."""
 
@@ -53,8 +59,8 @@ def _read(file: Path) -> object:
         return read_tensors(file)
     try:
         return torch.load(file, map_location="cpu", weights_only=True)
-    except (RuntimeError, pickle.UnpicklingError, EOFError, OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
+    except DAMAGES as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise RunnerError(f"{file} cannot be read as a file of tensors: {reason}. Fetch it again.") from error
 
 

@@ -1,6 +1,8 @@
 """Models in TransformerLens's layout, as the public SoLU and GELU checkpoints have it."""
 
 import json
+import random
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from model_runner.errors import RunnerError
 from model_runner.foreign.command import import_model
 from model_runner.foreign.lens import public_train_tokens
 from model_runner.foreign.lens_config import config_from_lens
+from model_runner.foreign.lens_weights import read_state
 from model_runner.foreign.wishes import Wishes
 from model_runner.run_folder import open_run
 from tests.corpora import make_corpus
@@ -208,6 +211,22 @@ def test_damaged_and_missing_files_are_refused(tokenizer: Path, tmp_path: Path) 
     (source / "config.json").write_text(json.dumps(values))
     with pytest.raises(RunnerError, match="does not say n_ctx"):
         imported(source, tmp_path / "model", tokenizer=tokenizer)
+
+
+@pytest.mark.filterwarnings("ignore:Detected pickle protocol")
+@pytest.mark.parametrize("zipped", [True, False])
+def test_whichever_byte_of_a_state_is_broken_it_is_a_sentence(zipped: bool, tmp_path: Path) -> None:
+    file, drawn, refused = tmp_path / "model_final.pth", random.Random(0), 0
+    torch.save({"a": torch.ones(3), "b": torch.zeros(2, 2)}, file, _use_new_zipfile_serialization=zipped)
+    whole = file.read_bytes()
+    for place in drawn.choices(range(len(whole)), k=600):
+        changed = bytes([drawn.randrange(256)]) + whole[place + 1 :] if drawn.random() < 0.8 else b""
+        file.write_bytes(whole[:place] + changed)
+        with suppress(RunnerError):
+            read_state(file)
+            continue
+        refused += 1
+    assert refused > 200
 
 
 def test_a_state_that_would_run_code_is_refused(tokenizer: Path, tmp_path: Path) -> None:
