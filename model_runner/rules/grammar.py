@@ -45,7 +45,7 @@ class Pattern:
     def __post_init__(self) -> None:
         try:
             _ = self.compiled
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             raise RuleError(f"{self.regex!r} is no regular expression: {error}.") from None
 
     @cached_property

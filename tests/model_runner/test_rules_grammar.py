@@ -83,6 +83,8 @@ def test_examples(text: str, site: Site, expected: bool) -> None:
         ("tokens 'x'", "begins no clause"),
         ('token "a" or token "b"', "joined by 'and'"),
         ('pattern "["', "no regular expression"),
+        ('pattern "a{99999999999}"', "no regular expression"),
+        (f'pattern "{"(" * 900}{")" * 900}"', "no regular expression"),
         ("script cyrillic", "no name of a script"),
         ("document", "how many tokens"),
         ("document 0", "counts from 1"),
