@@ -15,6 +15,7 @@ CACHE_KIB = 512
 """Of SQLite's pages, a connection."""
 WRITES, READS = "BEGIN IMMEDIATE", "BEGIN"
 """IMMEDIATE: a read that turns into a write must not fail with "database is locked"."""
+WRITE_LOG = "pragma wal_checkpoint(passive)"
 WRITE_NOTHING = "pragma user_version=0"
 """A number that nobody reads, and that is 0 already: one page is written all the same."""
 
@@ -47,17 +48,19 @@ def without_waiting(engine: Engine) -> Engine:
 def empty_log(engine: Engine) -> None:
     """Write what the log of writes holds into the database, so that SQLite need not do it within somebody's commit.
 
-    Whoever commits next begins the log anew, and waits for the disk to know of it: that is done here, too.
+    Whoever commits next begins the log anew, and waits for the disk to know of it: that is done here, too. Most is
+    written while others write on; only for what they have added meanwhile, and for the new beginning, they wait.
     """
     turns: Turns = engine.get_execution_options()["turns"]
-    if turns.take(BUSY_MILLISECONDS / 1000):
-        try:
-            with engine.connect() as connection:
-                cursor = connection.connection.cursor()
-                for statement in ("pragma wal_checkpoint(passive)", WRITES, WRITE_NOTHING, "commit"):
+    with engine.connect() as connection:
+        cursor = connection.connection.cursor()
+        cursor.execute(WRITE_LOG)
+        if turns.take(BUSY_MILLISECONDS / 1000):
+            try:
+                for statement in (WRITE_LOG, WRITES, WRITE_NOTHING, "commit"):
                     cursor.execute(statement)
-        finally:
-            turns.give()
+            finally:
+                turns.give()
 
 
 def write_log_into_database(engine: Engine) -> None:

@@ -1,6 +1,7 @@
 """Acts of the event loop: kept and on the disk when they are done, in whatever way somebody else writes meanwhile."""
 
 import asyncio
+import shutil
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -280,6 +281,23 @@ def test_the_log_of_writes_is_emptied_by_a_thread(on_sqlite: Engine, monkeypatch
     assert all(name.startswith("writer") for name in emptied)
     assert sizes[-1] < 6 * sizes[1], "it is begun anew, not only written into the database"
     assert len(names(on_sqlite)) == 12
+
+
+def test_the_log_is_written_into_the_database_while_somebody_else_writes(
+    on_sqlite: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sqlite, "BUSY_MILLISECONDS", 100)
+    with transaction(on_sqlite) as session:
+        seated_study(session, name="Stored")
+    with transaction(on_sqlite) as session:
+        seated_study(session, name="Not yet")
+        with ThreadPoolExecutor(1) as pool:  # it gives up waiting for its turn, which is ours
+            pool.submit(sqlite.empty_log, on_sqlite).result(30)
+        without_log = Path(shutil.copy(str(on_sqlite.url.database), tmp_path / "without-log.db"))
+    alone = open_engine(f"sqlite:///{without_log}")
+    assert names(alone) == {"Stored"}
+    alone.dispose()
+    assert names(on_sqlite) == {"Stored", "Not yet"}
 
 
 def test_whoever_commits_after_the_log_was_emptied_need_not_begin_it_anew(on_sqlite: Engine, at_once: Engine) -> None:
