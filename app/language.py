@@ -31,7 +31,7 @@ class Language:
     messages: dict[str, str]
 
     @property
-    def _between(self) -> str:
+    def gap(self) -> str:
         """What stands between two sentences."""
         return " " if self.code == "en" else ""
 
@@ -54,7 +54,7 @@ class Language:
 
     def _shown(self, value: Any) -> Any:
         if isinstance(value, tuple):
-            return escape(self._between).join(self.shown(one) for one in value)
+            return escape(self.gap).join(self.shown(one) for one in value)
         return self.shown(value) if isinstance(value, Said | Quoted) else self._put(value)
 
     def _put(self, value: Any) -> Any:
@@ -62,7 +62,7 @@ class Language:
         if isinstance(value, datetime):
             return self.minute(value)
         if isinstance(value, tuple):
-            return self._between.join(self.say(one) for one in value)
+            return self.gap.join(self.say(one) for one in value)
         return self.say(value) if isinstance(value, Said) else value
 
     def ngettext(self, one: str, many: str, n: int) -> str:
@@ -79,7 +79,7 @@ class Language:
 
     def minute(self, at: datetime) -> str:
         """22 March 2031, 08:31 UTC."""
-        return f"{self.day(at)}, {at:%H:%M} UTC"
+        return self.gettext(N_("%(day)s, %(time)s UTC")) % {"day": self.day(at), "time": f"{at:%H:%M}"}
 
     def _parts(self, at: datetime) -> dict[str, int | str]:
         return {"day": at.day, "month": self.gettext(MONTHS[at.month - 1]), "year": at.year}

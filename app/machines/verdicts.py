@@ -8,9 +8,10 @@ from sqlalchemy.orm import Session
 
 from app.machines.queries import Summary, summary
 from app.models import Item, MachineRater, MachineVerdict, Study
+from app.said import N_
 from app.studies.rules import Rules, open_rules
 
-RULES_NAME = "Rule rater"
+RULES_NAME = N_("Rule rater")
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from app.machines.queries import Summary
 from app.machines.verdicts import Said, said_by_machines
 from app.models import Arm, Item, OpenedItem, Study
 from app.reports.record import seed_of
+from app.reports.speech import say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,7 +86,8 @@ def machines_figure(reports: list[MachineReport], baseline: str, stamp: str) -> 
     shown = [report for report in reports if report.figures]
     if not shown:
         return None
-    return draw_machines({one.name: one.figures.arms for one in shown if one.figures}, baseline, stamp)
+    fractions = {one.name if one.model else say(one.name): one.figures.arms for one in shown if one.figures}
+    return draw_machines(fractions, baseline, stamp)
 
 
 def _units(session: Session, study: Study) -> dict[str, dict[str, Any]]:

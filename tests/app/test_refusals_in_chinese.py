@@ -18,18 +18,26 @@ from tests.studies import PASSWORD, SECRET, make_administrator, make_study, open
 REFUSED: dict[str, tuple[str, dict[str, str], str]] = {
     "a design": ("/studies/new", {"name": "冬", "seats": "0"}, "评定者至少为 1；现在是 0。"),
     "a pair that does not fit": ("/studies/new", {"name": "冬", "overlap": "61"}, "不能大于“每组神经元数”（60）"),
-    "a run": ("/studies/new", {"name": "冬", "run": "nowhere"}, "没有已完成的运行“nowhere”"),
+    "a run": ("/studies/new", {"name": "冬", "run": "nowhere"}, "没有已完成的运行结果“nowhere”"),
     "terms": ("/studies/{code}/terms", {"day_goal": "0"}, "每日目标是 0。"),
     "a plan": ("/studies/new", {"name": "冬", "alpha": "9"}, "水平 alpha 必须在 0 与 1 之间；现在是 9.0。"),
     "an amended plan": ("/studies/{code}/plan", {"alpha": "9", "reason": "理由"}, "水平 alpha 必须在 0 与 1 之间"),
     "no number": ("/studies/{code}/plan", {"alpha": "x", "reason": "理由"}, "alpha 应为数；您给的是“x”。"),
-    "runs": ("/studies/new", {"name": "冬"}, "这些运行不能组成研究。一项研究比较两个或更多运行；现在给了 0 个。"),
-    "a link": ("/studies/{code}/raters", {"name": "甲" * 81}, "名字有 81 个字符；最多保留 80 个。"),
+    "runs": (
+        "/studies/new",
+        {"name": "冬"},
+        "这些运行结果不能组成研究。一项研究比较两个或更多运行结果；现在给了 0 个。",
+    ),
+    "a link": ("/studies/{code}/raters", {"name": "甲" * 81}, "名称有 81 个字符；最多保留 80 个。"),
     "an amendment": ("/studies/{code}/plan", {"reason": "理由"}, "计划没有任何改动"),
     "an e-mail address": ("/administrators/{ada}/email", {"email": "ada"}, "“ada”不是电子邮件地址。"),
     "the last who manages": ("/administrators/{ada}/deactivate", {}, "“Ada”是唯一拥有“管理”角色的管理员"),
     "an administrator": ("/administrators", {"name": "Ada"}, "已有名为“Ada”的管理员。"),
-    "a name of somebody else": ("/administrators", {"name": "The command line"}, "审计已用“The command line”称呼别人"),
+    "a name of somebody else": (
+        "/administrators",
+        {"name": "The command line"},
+        "审计记录已用“The command line”称呼别人",
+    ),
     "a password": (
         "/password",
         {"password": PASSWORD, "new": "短", "again": "短"},
@@ -82,7 +90,8 @@ def test_guesses_of_the_only_condition_are_refused_in_either_language() -> None:
     with pytest.raises(Invalid) as refused:
         plan_for({"gelu"}, design, simulated=False)
     assert (
-        language("zh-Hans").say(refused.value.said) == "所有运行都属于同一条件 gelu，因此没有可猜的。请不要要求猜测。"
+        language("zh-Hans").say(refused.value.said)
+        == "所有运行结果都属于同一条件 gelu，因此没有可猜的。请不要要求猜测。"
     )
     assert plan_for({"gelu", "solu"}, design, simulated=False)["baseline"] == "gelu"
     assert plan_for({"gelu"}, Design(), simulated=False)["baseline"] == "gelu"

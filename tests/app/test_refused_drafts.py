@@ -47,7 +47,7 @@ def test_a_sentence_comes_back_from_json_as_it_was(what: str) -> None:
 
 def test_what_another_program_said_is_marked_as_english_and_escaped() -> None:
     assert str(language("zh-Hans").shown(MEMBERS["nested"])) == (
-        '这些运行不能组成研究。A 3.<q lang="en">&lt;b&gt; &amp; B.</q>'
+        '这些运行结果不能组成研究。A 3.<q lang="en">&lt;b&gt; &amp; B.</q>'
     )
     assert str(language("en").shown(MEMBERS["nested"])) == ("These runs cannot make a study. A 3. &lt;b&gt; &amp; B.")
 
@@ -66,7 +66,7 @@ def test_a_refused_draft_is_said_in_either_language(
         client.cookies.set("glance_language", "en")
         assert "at least At 22 March 2031, 08:31 UTC.; it is &lt;b&gt;." in client.get(path).text
         client.cookies.set("glance_language", "zh-Hans")
-        assert "在2031年3月22日, 08:31 UTC。" in client.get(path).text
+        assert "在2031年3月22日 08:31 UTC。" in client.get(path).text
 
 
 def test_a_damaged_run_is_said_in_chinese_with_the_runners_words_in_english(
@@ -90,7 +90,7 @@ def test_runs_that_cannot_be_compared_are_said_in_chinese(
     sign_in(client, session)
     client.cookies.set("glance_language", "zh-Hans")
     page = client.post("/studies/new", data=FORM | {"run": ["gelu", "short"]}).text
-    assert '这些运行不能组成研究。<q lang="en">The runs have different windows: ' in page
+    assert '这些运行结果不能组成研究。<q lang="en">The runs have different windows: ' in page
 
 
 def test_a_refusal_of_before_reads_as_it_was_stored(client: TestClient, session: Session) -> None:
