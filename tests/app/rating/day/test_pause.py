@@ -119,7 +119,7 @@ def test_raters_see_their_own_sessions_only(client: TestClient, session: Session
     client.post("/rate/pause", data=one(client))
     page = client.get("/rate/sessions").text
     assert "paused" in page
-    assert '<td class="num">1</td>' in page
+    assert '<td class="num" data-what="Verdicts">1</td>' in page
     settings = client.app.state.settings  # type: ignore[attr-defined]
     client.app.state.settings = settings.model_copy(update={"idle_minutes": 45})  # type: ignore[attr-defined]
     assert "or after 45 minutes without a sign of life" in client.get("/rate/sessions").text

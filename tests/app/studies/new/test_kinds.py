@@ -34,7 +34,7 @@ def test_the_plan_of_a_spectrum_is_about_the_spectrum(client: TestClient, sessio
     client.post("/studies/new", data=asked)
     study = session.scalars(select(Study)).one()
     assert (study.plan["estimand"], study.design["snippet_choice"]) == ("spectrum", "spectrum")
-    assert "12, across the spectrum" in client.get(f"/studies/{study.code}").text
+    assert "12 · across the spectrum" in client.get(f"/studies/{study.code}").text
 
 
 def test_replicate_models_are_arms_of_their_own(client: TestClient, session: Session, settings: Settings) -> None:
