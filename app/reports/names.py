@@ -10,6 +10,8 @@ KNOWN = ("gelu", "solu_ln", "gelu_ln", "solu", "legible")
 """The order of conditions after the baseline; it also gives each its colour and shape."""
 MOST_NAMED = 40
 """Raters beyond this many are drawn together: nobody reads a figure of a thousand rows."""
+MOST_LISTED = 50
+"""Rows of a table that are seen at once; the others are folded, or on pages that follow."""
 MINUS = "\u2212"
 
 

@@ -1,6 +1,7 @@
 """The appendix: what raters saw of each item, and what they said of it. Only once the study is unblinded."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 
 from sqlalchemy import Select, func, select
@@ -38,6 +39,11 @@ class RatedItem:
     neuron: int
     fragment: bytes
     said: list[Said] = field(default_factory=list)
+
+    @property
+    def tally(self) -> dict[str, int]:
+        """How many verdicts of each kind stand, the commonest first."""
+        return dict(Counter(one.verdict for one in self.said).most_common())
 
 
 def count_pages(session: Session, study: Study) -> int:

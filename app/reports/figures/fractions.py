@@ -1,6 +1,7 @@
 """The paper's figure 4: fraction against size, a line a condition; with a single size, a dot a condition."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 from math import log10
 
@@ -9,7 +10,7 @@ import altair as alt
 from app.language import N_
 from app.reports.figures import series
 from app.reports.figures.drawing import Chart, Figure, Row, Size, figure
-from app.reports.names import condition_name, in_order, percent, size_name
+from app.reports.names import MOST_NAMED, condition_name, in_order, percent, size_name
 from app.reports.speech import say
 from app.reports.statistics.fractions import ArmFraction
 
@@ -18,8 +19,8 @@ GAP = 0.055  # two labels this far apart on the axis of fractions do not touch
 
 
 def fraction_figure(arms: Sequence[ArmFraction], baseline: str, stamp: str = "") -> Figure:
-    """Interpretable fraction of every arm with its interval; small points are single raters."""
-    shown = [arm for arm in arms if arm.fraction.defined]
+    """Interpretable fraction of every arm with its interval; small points are single raters, unless they are many."""
+    shown = [_readable(arm) for arm in arms if arm.fraction.defined]
     sizes = sorted({arm.arm.size for arm in shown})
     conditions = in_order((arm.arm.condition for arm in shown), baseline)
     label = say(N_("Fraction of neurons called interpretable.")) + f" {_sentence(shown, len(sizes) > 1)}"
@@ -27,6 +28,11 @@ def fraction_figure(arms: Sequence[ArmFraction], baseline: str, stamp: str = "")
         height = 44 * len(shown) + 56
         return figure("fraction", label, lambda size: _dots(shown, conditions, size), (height, height), stamp)
     return figure("fraction", label, lambda size: _lines(shown, conditions, sizes, size), (350, 320), stamp)
+
+
+def _readable(arm: ArmFraction) -> ArmFraction:
+    """A cloud of a thousand points hides the fraction and says nothing; the figure of the raters has them together."""
+    return arm if len(arm.by_rater) <= MOST_NAMED else replace(arm, by_rater=())
 
 
 def _sentence(arms: Sequence[ArmFraction], sized: bool) -> str:
