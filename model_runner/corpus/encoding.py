@@ -3,6 +3,8 @@
 import multiprocessing
 import os
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -37,7 +39,7 @@ class Encoded(NamedTuple):
 def encode(texts: Path, rows: NDArray[np.void], tokenizer: Path) -> Iterator[Encoded]:
     """The documents of a spool in the order of `rows`, in batches of about a megabyte of text.
 
-    Raises RunnerError when the tokenizer does not give a text back.
+    Raises RunnerError when the tokenizer does not give a text back, and when a process is killed on the way.
     """
     batches = _batches(rows)
     work = partial(_encode_batch, texts, tokenizer)
@@ -46,8 +48,14 @@ def encode(texts: Path, rows: NDArray[np.void], tokenizer: Path) -> Iterator[Enc
         yield from map(work, batches)
         return
     # Not forked: the tokenizer's own threads do not survive a fork.
-    with multiprocessing.get_context("spawn").Pool(workers) as pool:
-        yield from pool.imap(work, batches)
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+        try:
+            yield from pool.map(work, batches)
+        except BrokenProcessPool as error:
+            raise RunnerError(
+                f"One of {workers} processes that encode text was killed, most likely for lack of memory. "
+                "Give it more, and run it again."
+            ) from error
 
 
 def _batches(rows: NDArray[np.void]) -> list[NDArray[np.void]]:
