@@ -109,12 +109,13 @@ def find_study(session: Session, name: str) -> Study:
 def serve(options: Options) -> None:
     import uvicorn
 
+    from app.administrators.queries import is_anybody
     from app.listening import insist_on_port
     from app.operations.metrics import share_between_workers
 
     settings = get_settings()
-    with database(settings):
-        pass
+    with database(settings) as engine, reading(engine) as session:
+        begun = is_anybody(session)
     insist_on_port(options.host, options.port)
     if settings.metrics_token and options.workers > 1:
         share_between_workers()
@@ -122,6 +123,8 @@ def serve(options: Options) -> None:
     # Said at the start, because either may lie on a disk that goes away with a container.
     say(f"Database {shown}, key file {settings.key_file.resolve()}.")
     say(f"Serving on http://{options.host}:{options.port}{settings.root_path}/ (Ctrl+C stops)")
+    if not begun:
+        say("There is no administrator yet. Add the first one: glance administrator add NAME")
     sys.stdout.flush()
     # No access log: addresses hold rater's links, and their times would tell who rated what.
     uvicorn.run(

@@ -21,6 +21,11 @@ class Listed(NamedTuple):
     """The last time."""
 
 
+def is_anybody(session: Session) -> bool:
+    """Whether a first administrator was ever added."""
+    return session.scalar(select(Administrator.id).limit(1)) is not None
+
+
 def list_administrators(session: Session) -> list[Listed]:
     """By name, who is let in first."""
     last = select(func.max(AuditEvent.at)).where(AuditEvent.what == "signed in", AuditEvent.actor == Administrator.name)

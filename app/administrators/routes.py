@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request, Response
 
 from app.administrators.actions import SHORTEST_PASSWORD, sign_in
 from app.administrators.passwords import change_own
+from app.administrators.queries import is_anybody
 from app.audit_log import record
 from app.db import OpenTransaction, ReadSession, SeparateTransactions, WriteSession
 from app.errors import AppError, Refused
@@ -28,16 +29,22 @@ router = APIRouter()
 def sign_in_page(request: Request, session: ReadSession, settings: AppSettings) -> Response:
     if find_administrator(request, session):
         return redirect(request, "/studies")
-    return sign_in_form(request, settings)
+    return sign_in_form(request, settings, nobody=not is_anybody(session))
 
 
 def sign_in_form(
-    request: Request, settings: Settings, *, typed: str = "", refusal: AppError | None = None, status_code: int = 0
+    request: Request,
+    settings: Settings,
+    *,
+    typed: str = "",
+    refusal: AppError | None = None,
+    status_code: int = 0,
+    nobody: bool = False,
 ) -> Response:
     status_code = status_code or (refusal.status_code if refusal else 200)
     return render(
         request, "administrators/sign-in.html", block="main", status_code=status_code,
-        typed=typed, refusal=refusal.said if refusal else None, provider=settings.sign_in_name,
+        typed=typed, refusal=refusal.said if refusal else None, provider=settings.sign_in_name, nobody=nobody,
     )  # fmt: skip
 
 

@@ -41,6 +41,12 @@ def test_signing_in_and_out(client: TestClient, session: Session) -> None:
     assert client.get("/studies").status_code == 401
 
 
+def test_who_comes_first_is_told_how_to_begin(client: TestClient, session: Session) -> None:
+    assert "glance administrator add NAME" in client.get("/sign-in").text
+    make_administrator(session)
+    assert "glance administrator add" not in client.get("/sign-in").text
+
+
 def test_a_wrong_password_and_an_unknown_name_read_the_same(htmx: TestClient, session: Session) -> None:
     make_administrator(session)
     wrong = htmx.post("/sign-in", data={"name": "Ada", "password": "something else"})

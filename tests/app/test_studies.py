@@ -104,7 +104,7 @@ def test_a_study_needs_the_collect_split_two_runs_and_enough_neurons(tmp_path: P
         freeze(Design(**SMALL), two_runs()[:1], SECRET)
     with pytest.raises(Invalid, match="Ask for fewer neurons"):
         freeze(Design(neurons_per_arm=500), two_runs(), SECRET)
-    with pytest.raises(Invalid, match=r"has no run\.json"):
+    with pytest.raises(Invalid, match=r"There is no folder"):
         freeze(Design(**SMALL), [tmp_path / "nowhere", two_runs()[0]], SECRET)
 
 
@@ -133,7 +133,16 @@ def test_the_front_page_leads_who_is_not_let_in(htmx: TestClient) -> None:
 
 def test_an_empty_list_says_how_to_begin(htmx: TestClient, session: Session) -> None:
     sign_in(htmx, session)
-    assert "No studies yet" in htmx.get("/studies").text
+    page = htmx.get("/studies").text
+    assert "No studies yet" in page
+    assert "There is no finished run in" in page
+
+
+def test_an_empty_list_counts_what_is_there_to_draw_from(
+    client: TestClient, session: Session, with_runs: list[str]
+) -> None:
+    sign_in(client, session)
+    assert f"{len(with_runs)} finished runs are in" in client.get("/studies").text
 
 
 def test_a_study_is_made_by_the_form(client: TestClient, session: Session, with_runs: list[str]) -> None:

@@ -34,7 +34,9 @@ def test_where_the_database_and_the_key_lie_is_said_at_the_start(
     capsys.readouterr()
     assert glance(monkeypatch, "serve", "--port", str(free_port())) == 0
     database = make_url(at_home.database_url).render_as_string()  # its password is nobody's business
-    assert f"Database {database}, key file {at_home.key_file.resolve()}." in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"Database {database}, key file {at_home.key_file.resolve()}." in said
+    assert "Add the first one: glance administrator add NAME" in said
     assert served == [("app.main:app", f"{Connection.__module__}:{Connection.__name__}")]
 
 
