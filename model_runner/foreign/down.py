@@ -31,7 +31,7 @@ class Hidden:
 def find_hidden(model: nn.Module, layers: int) -> Hidden:
     """Find the down projections of a causal language model with this many layers.
 
-    Raises RunnerError when a layer has none, or several, or when layers differ in their units.
+    Raises RunnerError when a layer has none, or several, or one behind a norm, or when layers differ in their units.
     """
     stack = _layers(model, layers)
     downs = [_down(layer, number) for number, layer in enumerate(stack)]
@@ -58,12 +58,26 @@ def _layers(model: nn.Module, count: int) -> nn.ModuleList:
 def _down(layer: nn.Module, number: int) -> nn.Module:
     found = dict(_downs(layer))
     if len(found) == 1:
-        return next(iter(found.values()))
+        ((name, down),) = found.items()
+        _refuse_norm_between(layer, name, number)
+        return down
     said = f"{len(found)} ({', '.join(list(found)[:3])}, …)" if found else "none"
     raise RunnerError(
         f"Layer {number}, a {type(layer).__name__}, should have one projection down from its hidden units and has "
         f"{said}. Known are {', '.join(DOWN_NAMES)}; mixtures of experts cannot be collected."
     )
+
+
+def _refuse_norm_between(layer: nn.Module, down: str, number: int) -> None:
+    """Raise RunnerError where the projection is given normed units: what is read and ranked is what is before."""
+    mlp, _, _ = down.rpartition(".")
+    norms = [name for name, part in layer.get_submodule(mlp).named_children() if type(part).__name__.endswith("Norm")]
+    # Without a module of its own for the MLP, the norms are those of the layer.
+    if mlp and norms:
+        raise RunnerError(
+            f"Layer {number}, a {type(layer).__name__}, norms its hidden units before it projects them down "
+            f"({mlp}.{norms[0]}), and they can only be read after. Such a model cannot be collected."
+        )
 
 
 def _downs(layer: nn.Module) -> Iterator[tuple[str, nn.Module]]:

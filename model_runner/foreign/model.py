@@ -28,7 +28,7 @@ class ForeignModel:
 
     @property
     def norms(self) -> Sequence[After | None]:
-        """No architecture of the hub has a LayerNorm between activation and projection."""
+        """None: `find_hidden` refuses models with a norm between activation and projection."""
         return [None] * len(self.hidden.downs)
 
     @property

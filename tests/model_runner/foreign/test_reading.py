@@ -130,6 +130,13 @@ def test_a_mixture_of_experts_is_refused() -> None:
         find_hidden(random_model(config), LAYERS)
 
 
+def test_a_norm_between_units_and_projection_is_refused() -> None:
+    """BitNet's `ffn_sub_norm`: what the projection is given is not what the units do."""
+    config = transformers.BitNetConfig(**{**FAMILIES["llama"].config.to_dict(), "model_type": "bitnet"})
+    with pytest.raises(RunnerError, match=r"norms its hidden units before .* \(mlp\.ffn_sub_norm\)"):
+        find_hidden(transformers.BitNetForCausalLM(config), LAYERS)
+
+
 def test_a_model_without_such_a_list_of_layers_is_refused() -> None:
     with pytest.raises(RunnerError, match="GPT2LMHeadModel keeps no list of 5 layers"):
         find_hidden(random_model(FAMILIES["gpt2"].config), 5)
