@@ -218,6 +218,7 @@ def _collect_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--directions-seed", type=int, default=0, help="of the random directions (default: 0)")
     parser.add_argument("--block", type=int, help="contexts that go through the model together (default: 2048 tokens)")
     parser.add_argument("--device", default="cpu", help="where the model runs: cpu, cuda, cuda:1 (default: cpu)")
+    parser.add_argument("--check", action="store_true", help="compare every byte of the run folder with its digests")
 
 
 def _collect(options: Options) -> None:

@@ -8,9 +8,12 @@ from collections import Counter
 from model_runner.collect import collect
 from model_runner.collect_config import CollectConfig
 from model_runner.corpus.store import open_corpus
+from model_runner.errors import RunnerError
 from model_runner.memory import share_one_pool
 from model_runner.run_arrays import STATES
+from model_runner.run_error import RunFolderError
 from model_runner.run_folder import open_run
+from model_runner.run_info import INFO_NAME
 from model_runner.subject import load_subject
 from model_runner.words import counted
 
@@ -34,7 +37,12 @@ def run(options: argparse.Namespace) -> None:
     # Of the processes that torchrun started, only the first speaks.
     if os.environ.get("RANK", "0") != "0":
         return
-    states = Counter(STATES[state] for state in open_run(options.out).units["state"])
+    try:
+        # A finished folder is reused after a look at its headers alone.
+        run_folder = open_run(options.out, every_byte=options.check)
+    except RunFolderError as error:
+        raise RunnerError(f"{error} Delete {options.out / INFO_NAME} first.") from error
+    states = Counter(STATES[state] for state in run_folder.units["state"])
     said = ", ".join(f"{count:,} {state}" for state, count in states.most_common())
     sys.stdout.write(
         f"{counted(sum(states.values()), 'unit')} over {counted(info.collected_tokens, 'token')} of "

@@ -54,3 +54,21 @@ def test_the_command_collects_and_says_what_came_of_it(
     assert open_run(tmp_path / "run").info.digest in said
     assert main([*asked, "--out", str(tmp_path / "run"), "--kept", "6", "--parts", "code"]) == 2
     assert "kept 5 and is now asked for 6" in capsys.readouterr().err
+
+
+def test_a_finished_folder_is_compared_byte_by_byte_where_that_is_asked(
+    corpus: Corpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_checkpoint(tmp_path / "model", corpus)
+    asked = ["collect", "--checkpoint", str(tmp_path / "model"), "--corpus", str(corpus.folder), "--kept", "2"]
+    asked += ["--out", str(tmp_path / "run")]
+    assert main([*asked, "--check"]) == 0
+    changed = tmp_path / "run" / "top.activations.npy"
+    content = changed.read_bytes()
+    changed.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    assert main(asked) == 0
+    capsys.readouterr()
+    assert main([*asked, "--check"]) == 2
+    said = capsys.readouterr()
+    assert f"{changed} was changed after the run was collected. Collect the run again. Delete {tmp_path}" in said.err
+    assert said.out == ""
