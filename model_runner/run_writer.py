@@ -1,6 +1,7 @@
 """Writing a run folder: arrays first, run.json last and by rename, so that a folder with it is complete."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -106,7 +107,11 @@ def _arrays(record: SectionArrays | Vocabulary | SpreadArrays) -> dict[str, NDAr
 
 
 def _write_array(path: Path, array: NDArray[Any]) -> dict[str, Any]:
-    np.save(path, array, allow_pickle=False)
+    with path.open("wb") as file:
+        np.save(file, array, allow_pickle=False)
+        # On the disk before run.json says that the folder is complete.
+        file.flush()
+        os.fsync(file.fileno())
     return {
         "dtype": np.lib.format.dtype_to_descr(array.dtype),
         "shape": list(array.shape),
