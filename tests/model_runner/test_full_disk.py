@@ -20,9 +20,9 @@ from model_runner.files import write_atomically
 from model_runner.foreign.command import import_model
 from model_runner.foreign.wishes import Wishes
 from tests.corpora import make_corpus
+from tests.model_runner.corpus.test_build import build, content, many
 from tests.model_runner.foreign.families import save_model
 from tests.model_runner.lens_models import public_config, random_state, save_state
-from tests.model_runner.test_corpus_build import build, content, many
 from tests.texts import PROSE
 
 

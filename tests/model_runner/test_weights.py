@@ -20,9 +20,9 @@ from model_runner.foreign.lens_weights import read_state
 from model_runner.foreign.wishes import Wishes
 from tests.corpora import make_corpus
 from tests.model_runner.foreign.families import FAMILIES, random_model, save_model, tokens_BT
+from tests.model_runner.foreign.test_gguf import llama, write_gguf
 from tests.model_runner.lens_models import public_config, random_state, save_state
 from tests.model_runner.models import record, scrambled, small_config
-from tests.model_runner.test_foreign_gguf import llama, write_gguf
 from tests.texts import PROSE
 
 Tensors = dict[str, Tensor]

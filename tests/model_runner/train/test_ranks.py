@@ -19,7 +19,7 @@ from model_runner.metrics import read_metrics
 from model_runner.ranks import SET_BY_TORCHRUN, open_ranks, usable
 from model_runner.resume import Reached, going_on
 from model_runner.train import train
-from tests.model_runner.models import small_config, small_corpus, small_training
+from tests.model_runner.models import small_config, small_training
 from tests.model_runner.train.killing import outcome, wait_for
 
 CONFIG = """
@@ -37,11 +37,6 @@ checkpoint_every = 2
 """
 STEPS, MANY_STEPS = 40, 400
 """Many are enough for a kill to come before the end."""
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    return small_corpus(tmp_path_factory.mktemp("corpus") / "corpus")
 
 
 def start(corpus: Corpus, folder: Path, ranks: int, steps: int = STEPS) -> subprocess.Popen[str]:

@@ -11,14 +11,9 @@ from model_runner.cli import main
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
 from model_runner.train import train
-from tests.model_runner.models import small_config, small_corpus, small_training
+from tests.model_runner.models import small_config, small_training
 from tests.model_runner.test_full_disk import room_for
 from tests.model_runner.train.killing import outcome, train_until_killed
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    return small_corpus(tmp_path_factory.mktemp("corpus") / "corpus")
 
 
 @pytest.fixture(scope="module")

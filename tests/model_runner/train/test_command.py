@@ -7,7 +7,6 @@ from model_runner.checkpoint import load_checkpoint
 from model_runner.cli import main
 from model_runner.corpus.store import Corpus
 from model_runner.tokenizer import digest, load_tokenizer
-from tests.model_runner.models import small_corpus
 
 CONFIG = """
 [model]
@@ -20,11 +19,6 @@ tokens = 512
 batch_tokens = 64
 validation_tokens = 256
 """
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    return small_corpus(tmp_path_factory.mktemp("corpus") / "corpus")
 
 
 @pytest.fixture
