@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
 from fastapi import Request
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine, event
 from sqlalchemy.orm import Session
 
 from app.db import committing, has_one_writer
@@ -19,7 +19,11 @@ R = TypeVar("R")
 THREADS = 10
 """So many acts wait in threads at once: for the database, or in line for their turn to write."""
 COMMITS_IN_LOG = 400
-"""Of about 16 pages each. Then the log is emptied, before SQLite does it itself within somebody's commit."""
+"""Of about 16 pages each. Then the log is emptied, before SQLite does it itself within somebody's commit.
+
+Every commit of this process counts, whoever made it. Another process counts its own: where several write at the same
+time, SQLite may be first.
+"""
 PAUSES_SECONDS = (0.001, 0.002, 0.004, 0.008, 0.016)
 """Whoever writes is mostly done by then."""
 TOO_LONG_SECONDS, AFTERWARDS_SECONDS = 0.05, 10.0
@@ -49,6 +53,8 @@ class Writer:
         self._pauses = PAUSES_SECONDS if one else ()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="writer")
         self._in_log, self._in_threads_until = 0, 0.0
+        if one:
+            event.listen(engine, "commit", self._count)  # of those by threads and by other pages
 
     async def __call__(self, act: Callable[[Session], T], then: Callable[[T], R]) -> R:
         done = await self._do(act)
@@ -73,10 +79,13 @@ class Writer:
                 return done
         return await asyncio.get_running_loop().run_in_executor(self._threads, _committed, self._engine, act)
 
+    def _count(self, _connection: Connection | None = None) -> None:
+        self._in_log += 1
+
     def _note(self, seconds: float) -> None:
         if seconds > TOO_LONG_SECONDS:
             self._in_threads_until = time.monotonic() + AFTERWARDS_SECONDS
-        self._in_log += 1
+        self._count()
         if self._in_log >= COMMITS_IN_LOG:
             self._in_log = 0
             self._threads.submit(empty_log, self._engine)

@@ -300,6 +300,24 @@ def test_the_log_is_written_into_the_database_while_somebody_else_writes(
     assert names(on_sqlite) == {"Stored", "Not yet"}
 
 
+def test_commits_of_other_pages_fill_the_log_too(on_sqlite: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "COMMITS_IN_LOG", 4)
+    monkeypatch.setattr(writer, "TOO_LONG_SECONDS", 60)
+    emptied: list[int] = []
+    monkeypatch.setattr(writer, "empty_log", lambda engine: emptied.append(len(names(engine))))
+
+    async def scenario(write: Writer) -> None:
+        for number in range(3):
+            with transaction(on_sqlite) as session:
+                seated_study(session, name=f"Another page's {number}")
+        with without_lock(on_sqlite).connect() as looking:
+            looking.execute(text("select 1"))
+        await write(make("Ours"))
+
+    in_a_loop(scenario, on_sqlite)
+    assert emptied == [4], "and reading counts for nothing"
+
+
 def test_whoever_commits_after_the_log_was_emptied_need_not_begin_it_anew(on_sqlite: Engine, at_once: Engine) -> None:
     """SQLite waits for the disk then, and the next commit may be one on the event loop."""
     log = Path(f"{on_sqlite.url.database}-wal")
