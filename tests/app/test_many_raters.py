@@ -52,6 +52,7 @@ def test_the_report_folds_its_table_and_draws_no_cloud_of_points(client: TestCli
     assert page.index("<details><summary>The other raters") < page.index(folded)
     assert f"the {MOST_LISTED} strictest of {RATERS}" in page
     assert "Small dots" not in page
+    assert "least often" not in page, "a third of them were equally strict"
     fraction = page[page.index('data-name="fraction"') :].partition("</figure>")[0]
     assert len(fraction) < 40_000
 
