@@ -19,13 +19,16 @@ import torch
 from numpy.typing import NDArray
 
 from model_runner.capture import Gathered
+from model_runner.checkpoint import TRAIN
 from model_runner.errors import RunnerError
 from model_runner.exact_sum import ExactSum
 from model_runner.files import remove, why
+from model_runner.foreign.record import FOREIGN
 from model_runner.group import Group
+from model_runner.occupied import refuse_occupied
 from model_runner.ranks import Ranks
 from model_runner.record import Unfit, record_in
-from model_runner.resume import refuse_change
+from model_runner.resume import STATE, refuse_change
 from model_runner.spread import Spread, carry
 from model_runner.top import COLUMNS, Candidates, TopLists, listed_windows
 from model_runner.waiting import Waiting, hold_back
@@ -51,8 +54,10 @@ def state_file(folder: Path, ranks: Ranks) -> Path:
 def make_room(folder: Path, ranks: Ranks) -> None:
     """Make the folder and see that it can be written, before the work: nobody waits an hour to hear that it cannot.
 
-    Raises RunnerError, also where another number of ranks has begun: each of them had another share.
+    Raises RunnerError, also where another number of ranks has begun, each of which had another share, and where the
+    folder is a corpus, whose vocabulary has the same names.
     """
+    refuse_occupied(folder, TRAIN, STATE, FOREIGN)
     state = state_file(folder, ranks)
     try:
         # The run is called like its folder.

@@ -3,7 +3,7 @@
 import dataclasses
 from pathlib import Path
 
-from model_runner.checkpoint import TRAIN, Checkpoint, load_checkpoint, save_checkpoint
+from model_runner.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from model_runner.config import MLPName
 from model_runner.corpus.names import TOKENIZER
 from model_runner.corpus.store import Corpus
@@ -11,6 +11,7 @@ from model_runner.errors import RunnerError
 from model_runner.evaluate import held_out_loss, held_out_stream
 from model_runner.files import make_folder, write_atomically
 from model_runner.model import Transformer
+from model_runner.occupied import refuse_occupied
 
 OTHER_FORM: dict[MLPName, MLPName] = {"exp_ln": "solu_ln", "solu_ln": "exp_ln"}
 
@@ -34,10 +35,10 @@ def swap(model: Transformer) -> Transformer:
 def swap_checkpoint(folder: Path, out: Path, corpus: Corpus) -> Checkpoint:
     """Rewrite a checkpoint in its other form. Its held-out loss (nats a token) is read again from `corpus`.
 
-    Raises RunnerError when `out` holds a checkpoint already, and when the corpus has another tokenizer.
+    Raises RunnerError when `out` holds a checkpoint or something else already, and when the corpus has another
+    tokenizer.
     """
-    if (out / TRAIN).exists():
-        raise RunnerError(f"{out} holds a checkpoint already. Choose another --out.")
+    refuse_occupied(out)
     given = load_checkpoint(folder)
     if corpus.info.tokenizer_digest != given.train.tokenizer_digest:
         raise RunnerError(f"{corpus.folder} has another tokenizer than {folder} was trained with.")

@@ -15,9 +15,11 @@ from model_runner.errors import RunnerError
 from model_runner.files import make_folder, write_atomically
 from model_runner.hold import hold
 from model_runner.metrics import Metrics, append_metrics, forget_metrics_after, read_metrics, settle_metrics
+from model_runner.occupied import refuse_occupied
 from model_runner.progress import Bar, progress
 from model_runner.ranks import open_ranks
 from model_runner.resume import (
+    STATE,
     Identity,
     Reached,
     forget_state,
@@ -42,9 +44,10 @@ def train(
     ranks); one that is finished is read. Under torchrun the ranks share each step's windows, and the folder, which
     all must see. `compiled` lets torch.compile fuse the layers, which is worth its minute on a GPU.
 
-    Raises RunnerError when the folder was begun with another config or corpus, when it is damaged, when the loss
-    diverges, and for a device that is not there.
+    Raises RunnerError when the folder was begun with another config or corpus, when it is damaged or holds something
+    else, when the loss diverges, and for a device that is not there.
     """
+    refuse_occupied(folder, TRAIN, STATE)
     identity = identity_of(model, config, corpus)
     with open_ranks(device) as ranks:
         if not (folder / TRAIN).is_file():

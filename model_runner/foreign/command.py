@@ -13,6 +13,7 @@ from model_runner.foreign.lens import export_lens, import_lens
 from model_runner.foreign.lens_config import CONFIG, is_lens_config
 from model_runner.foreign.record import FOREIGN
 from model_runner.foreign.wishes import Wishes
+from model_runner.occupied import refuse_occupied
 from model_runner.subject import Subject
 from model_runner.words import counted
 
@@ -38,12 +39,10 @@ def run_import(options: argparse.Namespace) -> None:
 def import_model(source: str, out: Path, wishes: Wishes) -> Subject:
     """Import a model in TransformerLens's layout, a Hugging Face model, or a GGUF file, into a new folder.
 
-    Raises RunnerError when `out` holds a model already or cannot be written, and for whatever cannot be imported; a
-    folder that was made for it is removed again.
+    Raises RunnerError when `out` holds a model or a corpus already or cannot be written, and for whatever cannot be
+    imported; a folder that was made for it is removed again.
     """
-    for name in (TRAIN, FOREIGN):
-        if (out / name).exists():
-            raise RunnerError(f"{out} holds a model already ({name}). Choose another --out.")
+    refuse_occupied(out)
     new = not out.exists()
     make_folder(out)
     try:
@@ -81,6 +80,7 @@ def _import_gguf(source: str, out: Path, wishes: Wishes) -> Subject:
 
 def run_export(options: argparse.Namespace) -> None:
     """Export a checkpoint, and say how it is read."""
+    refuse_occupied(options.out)
     if not (options.checkpoint / TRAIN).is_file() and (options.checkpoint / FOREIGN).is_file():
         raise RunnerError(f"{options.checkpoint} is an imported Hugging Face model; only our own can be exported.")
     export_lens(load_checkpoint(options.checkpoint), options.checkpoint, options.out)

@@ -57,7 +57,7 @@ def test_weights_that_lack_a_tensor_are_refused(corpus: Corpus, tmp_path: Path) 
 def test_a_second_import_into_the_folder_is_refused(corpus: Corpus, tmp_path: Path) -> None:
     source = save_model(tmp_path / "hub", corpus)
     import_model(str(source), tmp_path / "model", Wishes())
-    with pytest.raises(RunnerError, match="holds a model already"):
+    with pytest.raises(RunnerError, match="holds an imported model already"):
         import_model(str(source), tmp_path / "model", Wishes())
 
 
