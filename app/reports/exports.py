@@ -18,6 +18,7 @@ from app.reports.row_counts import count_rows
 from app.reports.rows import read_rows
 from app.reports.seal_file import seal_file
 from app.reports.tables import DICTIONARY, TABLES, Table, asked_for, dictionary, given_out_in, reached
+from app.said import N_, Said
 
 FORMATS: tuple[Format, ...] = ("csv", "parquet", "json")
 FORMAT = 1
@@ -52,12 +53,17 @@ def table_of(study: Study, name: str) -> Table:
     return table.seen_in(study.state, study.design)
 
 
-def _not_yet(table: Table) -> str:
-    if table.since == StudyState.CLOSED:
-        when, why = "closed", "While it is open, only progress can be downloaded."
-    else:
-        when, why = "unblinded", "Until then it could give arms away."
-    return f"The table “{table.name}” can be downloaded once the study is {when}. {why}"
+NOT_CLOSED = N_(
+    "The table “%(name)s” can be downloaded once the study is closed. "
+    "While it is open, only progress can be downloaded."
+)
+NOT_UNBLINDED = N_(
+    "The table “%(name)s” can be downloaded once the study is unblinded. Until then it could give arms away."
+)
+
+
+def _not_yet(table: Table) -> Said:
+    return Said(NOT_CLOSED if table.since == StudyState.CLOSED else NOT_UNBLINDED, name=table.name)
 
 
 def export(session: Session, study: Study, name: str, form: Format) -> Export:

@@ -4,7 +4,7 @@ import json
 from typing import Literal
 
 from app.errors import NotFound
-from app.language import Language
+from app.language import N_, Language
 from app.reports.report import ENGLISH, Report
 
 FigureFormat = Literal["svg", "png", "json"]
@@ -17,7 +17,7 @@ def figure_file(report: Report, name: str, form: FigureFormat, speaking: Languag
 
     figure = report.figures_in(speaking).get(name)
     if figure is None:
-        raise NotFound("This report has no such figure.")
+        raise NotFound(N_("This report has no such figure."))
     if form == "png":
         return png(figure), "image/png"
     if form == "svg":

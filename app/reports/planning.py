@@ -64,9 +64,11 @@ class Question:
         if self.baseline == self.other:
             raise Invalid(N_("Two different fractions are needed; both are %(given)s."), given=self.baseline)
         if min(self.neurons - 1, self.raters, self.verdicts, self.sizes) < 1 or self.studies < 0:
-            raise Invalid("A design has two neurons or more, and at least one rater, one verdict and one pair of arms.")
+            raise Invalid(
+                N_("A design has two neurons or more, and at least one rater, one verdict and one pair of arms.")
+            )
         if min(self.neuron_sd, self.rater_sd, self.rater_arm_sd) < 0 or self.seed < 0:
-            raise Invalid("A standard deviation and a seed cannot be negative. Give 0 or more.")
+            raise Invalid(N_("A standard deviation and a seed cannot be negative. Give 0 or more."))
         if self.verdicts > self.raters:
             raise Invalid(
                 N_(

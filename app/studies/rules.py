@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from app.errors import Conflict
 from app.key import decrypt, encrypt, padded
 from app.models import SealedRules, Study
+from app.said import N_
 from app.studies.draw import DrawnItem
 from app.studies.freezing import Frozen
 from app.studies.importing import Arm
@@ -54,7 +55,7 @@ def open_rules(session: Session, study: Study) -> Rules | None:
     if row is None or study.secret is None:
         return None
     if hashlib.sha256(row.sealed).hexdigest() != row.digest:
-        raise Conflict("The rules of the rule rater are not those that were sealed: the database was changed.")
+        raise Conflict(N_("The rules of the rule rater are not those that were sealed: the database was changed."))
     return _read(decrypt(_key(bytes.fromhex(study.secret)), row.sealed, _context(study)))
 
 

@@ -75,6 +75,20 @@ def test_a_hypothesis_that_is_too_long_is_refused_in_the_raters_language(
     assert "您的假设有 2001 个字符；最多保留 2000 个。请缩短。" in answer.text
 
 
+def test_what_an_export_does_not_give_out_yet_is_said_in_chinese(
+    client: TestClient, session: Session, settings: Settings
+) -> None:
+    study = make_study(session, settings)
+    sign_in(client, session)
+    client.cookies.set("glance_language", "zh-Hans")
+    said = "表“arms”在研究揭盲后才能下载。在此之前，它可能泄露各组。"
+    assert said in client.get(f"/studies/{study.code}/exports").text
+    answer = client.get(f"/studies/{study.code}/exports/arms.csv")
+    assert (answer.status_code, said in answer.text) == (403, True)
+    answer = client.get("/power?neurons=1")
+    assert (answer.status_code, "一项设计至少有两个神经元" in answer.text) == (422, True)
+
+
 SCARCE = Design(neurons_per_arm=60, seats=1, mixed_per_arm=0, repeats_per_arm=0)
 
 
