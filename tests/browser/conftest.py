@@ -12,6 +12,7 @@ from tempfile import mkdtemp
 
 import pytest
 import uvicorn
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 from sqlalchemy import Engine, select
 
@@ -155,6 +156,20 @@ def go_on(page: Page) -> None:
     """Enter, once the browser has put the focus where the page asks for it: that is after the page has loaded."""
     expect(page.locator("[autofocus]")).to_be_focused()
     page.keyboard.press("Enter")
+
+
+def broken_rules(page: Page) -> list[str]:
+    """What axe finds, each with its impact and where: WCAG 2.2's size of targets too, which it must be asked for.
+
+    The bar at the foot lies still meanwhile: what it covers on a phone is scrolled from under it.
+    """
+    page.add_style_tag(content=".foot { position: static !important }")
+    found = Axe().run(page, options={"rules": {"target-size": {"enabled": True}}}).response["violations"]
+    return [f"{one['impact']}: {one['id']}: {[node['html'][:120] for node in one['nodes'][:3]]}" for one in found]
+
+
+def serious(page: Page) -> list[str]:
+    return [one for one in broken_rules(page) if one.startswith(("serious", "critical"))]
 
 
 def ready(page: Page) -> None:

@@ -4,11 +4,10 @@ from itertools import product
 from shutil import copytree
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from app.db import transaction
-from tests.browser.conftest import Open, Site, join
+from tests.browser.conftest import Open, Site, join, serious
 from tests.studies import PASSWORD, make_administrator, two_runs
 
 pytestmark = pytest.mark.browser
@@ -120,8 +119,7 @@ def test_axe_finds_nothing_serious_and_nothing_overflows(site: Site, new_context
     found: dict[str, list[str]] = {}
 
     def look(name: str) -> None:
-        serious = [one for one in Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")]
-        found[name] = [f"{one['id']}: {[node['html'][:120] for node in one['nodes'][:3]]}" for one in serious]
+        found[name] = serious(page)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
 
     for path in ("/", "/sign-in"):

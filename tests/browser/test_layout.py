@@ -5,10 +5,9 @@ from itertools import pairwise, product
 from operator import mul
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Open, Site, join
+from tests.browser.conftest import Open, Site, join, serious
 
 pytestmark = pytest.mark.browser
 
@@ -76,15 +75,6 @@ def test_a_line_runs_in_the_direction_of_its_text_and_no_token_turns_its_neighbo
         page.keyboard.press("n")
         page.wait_for_function("key => document.querySelector('#verdict')?.elements.key.value !== key", arg=key)
     pytest.fail(f"of both directions only {met} was met")
-
-
-def serious(page: Page) -> list[str]:
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{one['id']}: {[node['html'][:120] for node in one['nodes'][:3]]}"
-        for one in found
-        if one["impact"] in ("serious", "critical")
-    ]
 
 
 @pytest.mark.parametrize(("theme", "width"), [*product(("light", "dark"), (1440, 390))])

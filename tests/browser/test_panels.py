@@ -8,10 +8,9 @@ from sqlalchemy import select, update
 
 from app.db import transaction
 from app.models import Rater, Sitting, Study
-from tests.browser.conftest import Open, Site, go_on, ready
+from tests.browser.conftest import Open, Site, go_on, ready, serious
 from tests.browser.rating.keys import press
 from tests.browser.test_administration import sign_in
-from tests.browser.test_layout import serious
 from tests.studies import make_administrator
 
 pytestmark = pytest.mark.browser

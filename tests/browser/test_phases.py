@@ -9,8 +9,7 @@ from playwright.sync_api import Page, expect
 
 from app.db import open_engine, transaction
 from app.migrate import upgrade
-from tests.browser.conftest import Open, Site, go_on, serve, settings_of
-from tests.browser.test_layout import serious
+from tests.browser.conftest import Open, Site, go_on, serious, serve, settings_of
 from tests.studies import PHASES, make_study, phased_runs
 
 pytestmark = pytest.mark.browser
