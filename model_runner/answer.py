@@ -21,6 +21,8 @@ TOKENIZER = "tokenizer.json"
 
 @dataclass(frozen=True)
 class Neuron:
+    """A hidden unit, counted from 0."""
+
     layer: int
     index: int
 

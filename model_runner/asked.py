@@ -23,6 +23,8 @@ class Refusal(Exception):
 
 @dataclass(frozen=True)
 class Asked:
+    """A request that can be answered, but for neurons that the model does not have."""
+
     model: str
     text: str
     neurons: list[Neuron]

@@ -38,6 +38,8 @@ class Bands:
 
 
 def no_bands(units: int, kept: int, window: int, sides: int) -> Bands:
+    """Samples of `kept` contexts of `window` tokens for each unit and octave, with nothing in them; `sides` as in
+    `top.empty_lists`."""
     # Places for windows that are never needed are never touched, and so take no memory.
     lists = empty_lists(units * OCTAVES, kept, window, sides, spare=room_for(units))
     return Bands(lists, empty_waiting(lists, room_for(units * OCTAVES)))

@@ -15,6 +15,7 @@ from torch import Tensor
 from model_runner.config import ModelConfig, config_from
 from model_runner.errors import RunnerError
 from model_runner.files import file_digest, make_folder, read_json, remove, write_atomically, write_json
+from model_runner.foreign.record import FOREIGN
 from model_runner.model import Transformer
 from model_runner.record import Unfit, record_of
 from model_runner.subject import About
@@ -55,6 +56,8 @@ class TrainRecord:
 
 @dataclass(frozen=True)
 class Checkpoint:
+    """A trained model, its shape, and how it came about; a `subject.Subject`."""
+
     model: Transformer
     config: ModelConfig
     train: TrainRecord
@@ -105,6 +108,8 @@ def load_checkpoint(folder: Path) -> Checkpoint:
     """
     if not folder.is_dir():
         raise RunnerError(f"There is no folder {folder}. Name one that `glance-runner train` or `import` made.")
+    if not (folder / TRAIN).is_file() and (folder / FOREIGN).is_file():
+        raise RunnerError(f"{folder} is an imported Hugging Face model, which can be collected and served and no more.")
     if not (folder / TRAIN).is_file():
         raise RunnerError(f"{folder} holds no finished checkpoint: it has no {TRAIN}. Train it to the end first.")
     record = _read_record(folder / TRAIN)

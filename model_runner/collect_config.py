@@ -57,7 +57,10 @@ class CollectConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class CollectSettings:
-    """Everything that a collection's result depends on. Kept in run.json and in the state on disk."""
+    """Everything that a collection's result depends on, but for the last bits that are the machine's own.
+
+    Kept in run.json and in the state on disk.
+    """
 
     checkpoint_digest: str
     corpus_digest: str

@@ -104,9 +104,9 @@ class TrainConfig:
     """How a model is trained. Equal in every arm of a study."""
 
     tokens: int
-    """Training tokens; the learning rate's course is laid out over them."""
+    """Training tokens, in whole steps; the learning rate's course is laid out over them."""
     batch_tokens: int = 4096
-    """Tokens in one step, over all ranks."""
+    """Tokens in one step, over all ranks: as many whole windows as they hold, and one at least."""
     learning_rate: float = 2e-3
     """Peak rate of the matrices at width 256; it falls as 1 / width."""
     embedding_rate: float = 1e-3

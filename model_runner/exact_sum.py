@@ -31,6 +31,7 @@ class ExactSum:
 
 
 def no_sum(count: int) -> ExactSum:
+    """`count` sums of no numbers, each zero."""
     return ExactSum(np.zeros((LIMBS, count), np.int64), np.zeros(count, np.bool_))
 
 

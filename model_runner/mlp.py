@@ -157,8 +157,12 @@ class BlockNorm(nn.Module):
     def at(self, x_ET: Tensor, moments: tuple[Tensor, Tensor], rows_E: Tensor, units_E: Tensor) -> Tensor:
         """What `forward` makes of single neurons (E, tokens) in rows of a batch with these moments.
 
-        It may differ in the last bits, since another formula gives the variance.
+        It differs in the last bits, since another formula gives the variance: by a few 1e-6 where a block's mean
+        is up to its deviation, as SoLU's and GELU's are, and by 1e-4 where it is thirty times as large.
         """
-        blocks_E = units_E // (len(self.weight) // self.n_blocks)
-        mean_ET, inverse_ET = (moment_BTN.transpose(1, 2)[rows_E, blocks_E] for moment_BTN in moments)
-        return (x_ET - mean_ET).mul_(inverse_ET).mul_(self.weight[units_E, None]).add_(self.bias[units_E, None])
+        places_E = rows_E * self.n_blocks + units_E // (len(self.weight) // self.n_blocks)
+        # A row of moments each, (batch * blocks, tokens): whole rows are picked several times as quickly as numbers.
+        moments_RT = [moment_BTN.transpose(1, 2).flatten(0, 1) for moment_BTN in moments]
+        mean_ET, inverse_ET = (moment_RT.index_select(0, places_E) for moment_RT in moments_RT)
+        away_ET = torch.sub(x_ET, mean_ET, out=mean_ET)
+        return away_ET.mul_(inverse_ET).mul_(self.weight[units_E, None]).add_(self.bias[units_E, None])

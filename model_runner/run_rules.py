@@ -97,6 +97,7 @@ def read_rules(folder: Path, run_digest: str, units: int) -> RunRules | None:
 
 
 def as_json(rules: RunRules) -> dict[str, Any]:
+    """What rules.json holds."""
     return asdict(rules)
 
 

@@ -34,7 +34,7 @@ class CorpusInfo:
 
     name: str
     digest: str
-    """SHA-256 over tokens, documents, chunks, part names and the tokenizer's digest."""
+    """SHA-256 over the names of the parts, BOS, and the digest of every file: see `digest.corpus_digest`."""
     tokenizer_digest: str
     """SHA-256 of tokenizer.json and the BOS id."""
     vocab_size: int

@@ -9,6 +9,8 @@ from model_runner.config import LARGEST_MODEL
 
 @dataclass(frozen=True, kw_only=True)
 class Wishes:
+    """Raises RunnerError for numbers that no model has."""
+
     tokenizer: Path | None = None
     """The model's tokenizer.json, where it does not lie beside the weights."""
     context: int | None = None

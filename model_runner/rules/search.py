@@ -122,6 +122,7 @@ class Search:
 
 
 def nothing(peaks: int) -> Found:
+    """No rule for a unit with so many peaks."""
     return Found(None, 0, peaks, 0.0, enough=False)
 
 

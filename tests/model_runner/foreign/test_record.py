@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from model_runner.cli import main
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
 from model_runner.foreign.command import import_model
@@ -22,3 +23,11 @@ def test_a_record_that_says_otherwise_than_the_model_is_refused(name: str, corpu
     record.write_text(json.dumps({**values, name: values[name] + 1}))
     with pytest.raises(RunnerError, match=rf"foreign\.json says {name} .* of a model with {values[name]:,}\."):
         load_subject(tmp_path / "model")
+
+
+def test_what_only_our_own_models_can_is_said_of_an_imported_one(
+    corpus: Corpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import_model(str(save_model(tmp_path / "hub", corpus)), tmp_path / "model", Wishes())
+    assert main(["evaluate", "--checkpoint", str(tmp_path / "model"), "--corpus", str(corpus.folder)]) == 2
+    assert "is an imported Hugging Face model, which can be collected and served" in capsys.readouterr().err
