@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model_runner.bands import CONTEXT_BITS, LOWEST_OCTAVE, OCTAVES, Bands
-from model_runner.top import EMPTY, TopLists
+from model_runner.top import EMPTY, TopLists, lists_over
 
 BANDS = 6
 
@@ -67,15 +67,7 @@ def _gathered(
 ) -> TopLists:
     """New lists with the entries at `source` put at `target`, their windows where they are; the document is the
     document's again."""
-    out = TopLists(
-        value_FK=np.full(shape, EMPTY, np.float32),
-        document_FK=np.full(shape, -1, np.int64),
-        cluster_FK=np.full(shape, -1, np.int64),
-        start_FK=np.full(shape, -1, np.int64),
-        peak_FK=np.full(shape, -1, np.int64),
-        window_FK=np.full(shape, -1, np.int64),
-        windows_PSW=lists.windows_PSW,
-    )
+    out = lists_over(lists.windows_PSW, shape)
     # The start is taken away first: in a document longer than 2^CONTEXT_BITS tokens it reaches into the number.
     out.document_FK[target] = (lists.document_FK[source] - lists.start_FK[source]) >> CONTEXT_BITS
     out.start_FK[target], out.peak_FK[target] = lists.start_FK[source], lists.peak_FK[source]

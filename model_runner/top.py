@@ -71,7 +71,11 @@ def empty_lists(units: int, kept: int, window: int, sides: int = 1, spare: int =
 
     There is a place for the window of each, and `spare` places for windows of candidates.
     """
-    shape = (units, kept)
+    return lists_over(np.zeros((units * kept + spare, sides, window), np.float32), (units, kept))
+
+
+def lists_over(windows_PSW: NDArray[np.float32], shape: tuple[int, int]) -> TopLists:
+    """Lists with nothing in them, of this shape (units, kept), over windows that are there."""
     return TopLists(
         value_FK=np.full(shape, EMPTY, np.float32),
         document_FK=np.full(shape, -1, np.int64),
@@ -79,7 +83,7 @@ def empty_lists(units: int, kept: int, window: int, sides: int = 1, spare: int =
         start_FK=np.full(shape, -1, np.int64),
         peak_FK=np.full(shape, -1, np.int64),
         window_FK=np.full(shape, -1, np.int64),
-        windows_PSW=np.zeros((units * kept + spare, sides, window), np.float32),
+        windows_PSW=windows_PSW,
     )
 
 
