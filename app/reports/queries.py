@@ -23,13 +23,14 @@ from app.models import (
 )
 from app.reports.form_features import form_of
 from app.reports.standing import raters_in_order
+from app.said import N_
 from app.studies.early import opened_early
 from app.studies.queries import find_study
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NOT_YET = (
+NOT_YET = N_(
     "This study is not unblinded, so there is no report yet: until then nobody sees a verdict by arm, "
     "administrators included. Close the study and unblind it first."
 )
