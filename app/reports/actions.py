@@ -14,7 +14,8 @@ from app.reports.import_answers import import_answers
 from app.reports.import_raters import import_raters, import_sittings
 from app.reports.import_verdicts import import_verdicts
 from app.reports.reading import Cells, read_table
-from app.reports.tables import CHECKS, CLOSED, GUESSES, PRACTICE, RATERS, RATINGS, SITTINGS, asked_for
+from app.reports.table import CLOSED, asked_for
+from app.reports.tables import CHECKS, GUESSES, PRACTICE, RATERS, RATINGS, SITTINGS
 
 
 class Imported(NamedTuple):

@@ -17,7 +17,8 @@ from app.reports.formats import Format, Row, empty_warning, encode
 from app.reports.row_counts import count_rows
 from app.reports.rows import read_rows
 from app.reports.seal_file import seal_file
-from app.reports.tables import DICTIONARY, TABLES, Table, asked_for, dictionary, given_out_in, reached
+from app.reports.table import Table, asked_for, reached
+from app.reports.tables import DICTIONARY, TABLES, dictionary, given_out_in
 from app.said import N_, Said
 
 FORMATS: tuple[Format, ...] = ("csv", "parquet", "json")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from app.reports.tables import Kind, Table
+from app.reports.table import Kind, Table
 
 Format = Literal["csv", "parquet", "json"]
 Cell = str | int | float | bool | datetime | None

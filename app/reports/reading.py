@@ -12,7 +12,7 @@ from typing import Any
 
 from app.errors import Invalid
 from app.reports.formats import Cell, Format, original
-from app.reports.tables import Column, Kind, Table
+from app.reports.table import Column, Kind, Table
 
 FORMATS: tuple[Format, ...] = ("parquet", "json", "csv")
 """In the order in which a folder is searched: what keeps types first."""

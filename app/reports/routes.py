@@ -21,7 +21,7 @@ from app.reports.queries import unblinded_study
 from app.reports.rated_items import all_items, count_pages, rated_items
 from app.reports.report import as_json, gather, make_report
 from app.reports.seal_file import seal_file
-from app.reports.tables import Name
+from app.reports.table import Name
 from app.reports.taken import TAKEN
 from app.reports.words import Words
 from app.reports.working import STEPS, Work, begin

@@ -25,7 +25,7 @@ from app.models import (
     Sitting,
     Study,
 )
-from app.reports.tables import Table
+from app.reports.table import Table
 from app.studies.rules import open_rules
 
 COUNT = func.count()

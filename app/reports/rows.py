@@ -32,7 +32,7 @@ from app.phases.actions import UNKNOWN
 from app.reports.formats import Cell, Row
 from app.reports.names import letter
 from app.reports.standing import last_versions, raters_in_order, standing_by
-from app.reports.tables import Table
+from app.reports.table import Table
 from app.studies.checking import bands
 from app.studies.early import opened_early
 from app.studies.plans import amendments, changed

@@ -10,7 +10,8 @@ from typing import Any
 from app.errors import Invalid
 from app.phases.chained import CHECKED, GUESSED, PRACTISED, answer_digest
 from app.reports.reading import FORMATS, Cells, content_of, decode
-from app.reports.tables import AMENDMENTS, CHECKS, GUESSES, OPENED_EARLY, PRACTICE, RATINGS, Column, Table
+from app.reports.table import Column, Table
+from app.reports.tables import AMENDMENTS, CHECKS, GUESSES, OPENED_EARLY, PRACTICE, RATINGS
 from app.studies.said import COLUMNS, digest_of
 from app.studies.seal import digest
 from app.studies.verifying import EVENTS, Verified

@@ -30,7 +30,8 @@ from app.reports.exports import (
 )
 from app.reports.formats import neutral, original, to_csv
 from app.reports.rows import READERS
-from app.reports.tables import CLOSED, OPEN, TABLES, Column, Table, markdown
+from app.reports.table import CLOSED, OPEN, Column, Table
+from app.reports.tables import TABLES, markdown
 from tests.app.rated import (
     blank_study,
     counted_unlike_read,
