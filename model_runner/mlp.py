@@ -1,6 +1,7 @@
 """The MLPs that are compared. In each, the output of `act` is the activation that is read."""
 
-# Shape suffixes: B batch, T tokens, D model width, F neurons (4 D), N blocks of G neurons.
+# Shape suffixes: B batch, T tokens, D model width, F neurons (4 D), N blocks of G neurons, R rows of moments,
+# E picked neurons.
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -164,5 +165,5 @@ class BlockNorm(nn.Module):
         # A row of moments each, (batch * blocks, tokens): whole rows are picked several times as quickly as numbers.
         moments_RT = [moment_BTN.transpose(1, 2).flatten(0, 1) for moment_BTN in moments]
         mean_ET, inverse_ET = (moment_RT.index_select(0, places_E) for moment_RT in moments_RT)
-        away_ET = torch.sub(x_ET, mean_ET, out=mean_ET)
+        away_ET = mean_ET.neg_().add_(x_ET)
         return away_ET.mul_(inverse_ET).mul_(self.weight[units_E, None]).add_(self.bias[units_E, None])
