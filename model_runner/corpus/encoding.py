@@ -2,9 +2,12 @@
 
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -49,13 +52,28 @@ def encode(texts: Path, rows: NDArray[np.void], tokenizer: Path) -> Iterator[Enc
         return
     # Not forked: the tokenizer's own threads do not survive a fork.
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+        with _ctrl_c_left_to_this_process():
+            encoded = pool.map(work, batches)
         try:
-            yield from pool.map(work, batches)
+            yield from encoded
         except BrokenProcessPool as error:
             raise RunnerError(
                 f"One of {workers} processes that encode text was killed, most likely for lack of memory. "
                 "Give it more, and run it again."
             ) from error
+
+
+@contextmanager
+def _ctrl_c_left_to_this_process() -> Iterator[None]:
+    """Processes that start in the meantime ignore it for good: one says that it was stopped, and not each of them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _batches(rows: NDArray[np.void]) -> list[NDArray[np.void]]:
