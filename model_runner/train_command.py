@@ -3,10 +3,13 @@
 import argparse
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 
 from model_runner.checkpoint import load_checkpoint
 from model_runner.config import find_config, read_config
 from model_runner.corpus.store import open_corpus
+from model_runner.errors import RunnerError
 from model_runner.memory import keep_freed_memory
 from model_runner.swap import swap_checkpoint
 from model_runner.threads import use_threads
@@ -30,7 +33,8 @@ def run_train(options: argparse.Namespace) -> None:
     )
     use_threads(options.threads)
     keep_freed_memory()
-    record = train(model, config, corpus, options.out, options.device, options.compile).train
+    with _compiler_or_said() if options.compile else nullcontext():
+        record = train(model, config, corpus, options.out, options.device, options.compile).train
     if os.environ.get("RANK", "0") != "0":
         return
     speed = record.tokens / max(record.seconds, 1e-3)
@@ -39,6 +43,21 @@ def run_train(options: argparse.Namespace) -> None:
         f"{counted(record.tokens, 'token')}, held-out loss {record.val_loss:.4f} nats a token, {speed:,.0f} tokens/s.\n"
         f"It is in {options.out}.\n"
     )
+
+
+@contextmanager
+def _compiler_or_said() -> Iterator[None]:
+    """Raise RunnerError where torch.compile finds no compiler, or one that it cannot use."""
+    # Loading it takes a second.
+    from torch._dynamo.exc import BackendCompilerFailed
+
+    try:
+        yield
+    except BackendCompilerFailed as error:
+        said = str(error).partition("\n")[0]
+        raise RunnerError(
+            f"torch.compile fails here: {said} Install a C++ compiler, or leave --compile out."
+        ) from error
 
 
 def run_swap(options: argparse.Namespace) -> None:

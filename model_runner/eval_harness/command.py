@@ -50,7 +50,8 @@ def evaluate_tasks(folder: Path, names: Sequence[str], limit: int | None, fewsho
     """The harness's results for each task: `{"glance_last_word": {"acc,none": 0.1, "acc_stderr,none": 0.02, …}, …}`.
 
     `names` are tasks of the harness, shipped ones, or a group's name (`shipped`, `paper`). Raises RunnerError when
-    the harness is not installed, for a task that it does not know, and for a checkpoint that cannot be read.
+    the harness is not installed, for a task that it does not know or whose data cannot be had, and for a checkpoint
+    that cannot be read.
     """
     try:
         from lm_eval import simple_evaluate
@@ -70,15 +71,22 @@ def evaluate_tasks(folder: Path, names: Sequence[str], limit: int | None, fewsho
         )
     # The harness would fork processes to draw bootstraps, which a process with PyTorch's threads must not.
     os.environ["DISABLE_MULTIPROC"] = "1"
-    found = simple_evaluate(
-        open_language_model(folder),
-        tasks=wanted,
-        limit=limit,
-        num_fewshot=fewshot,
-        task_manager=manager,
-        bootstrap_iters=BOOTSTRAPS,
-        log_samples=False,
-    )
+    model = open_language_model(folder)
+    try:
+        found = simple_evaluate(
+            model,
+            tasks=wanted,
+            limit=limit,
+            num_fewshot=fewshot,
+            task_manager=manager,
+            bootstrap_iters=BOOTSTRAPS,
+            log_samples=False,
+        )
+    except OSError as error:
+        said = " ".join(str(error).split())
+        raise RunnerError(
+            f"The data of a task could not be had: {said}. Check the network, or leave it out."
+        ) from error
     return {task: dict(values) for task, values in found["results"].items()}
 
 

@@ -197,3 +197,14 @@ def test_questions_are_made_alike(tmp_path: Path) -> None:
     both = [(text, "plays"), (f"{words} {words}", "scripture")]
     found = make_corpus(tmp_path / "both", both, shares={"heldout": 1.0})
     assert list(passages(found)) == [text[: text.rindex("kingdom") + len("kingdom")]]
+
+
+def test_data_that_cannot_be_had_are_a_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreachable(*_: object, **__: object) -> None:
+        raise ConnectionError("Couldn't reach\n 'lambada_openai' on the Hub")
+
+    monkeypatch.setattr("lm_eval.simple_evaluate", unreachable)
+    with pytest.raises(
+        RunnerError, match="could not be had: Couldn't reach 'lambada_openai' on the Hub"
+    ):
+        evaluate_tasks(folder, ["shipped"], None, None)

@@ -2,7 +2,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch._inductor.exc import InductorError
 
+from model_runner import train_command
 from model_runner.checkpoint import load_checkpoint
 from model_runner.cli import main
 from model_runner.corpus.store import Corpus
@@ -69,3 +71,15 @@ def test_a_changed_option_is_refused(asked: list[str], capsys: pytest.CaptureFix
     assert main(asked) == 0
     assert main([*asked, "--seed", "5"]) == 2
     assert "was begun with seed 0 and is now asked for 5" in capsys.readouterr().err
+
+
+def test_a_machine_without_a_compiler_is_a_sentence(
+    asked: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def cannot(*_: object) -> None:
+        raise InductorError(RuntimeError("No working C++ compiler found"), None)
+
+    monkeypatch.setattr(train_command, "train", cannot)
+    assert main([*asked, "--compile"]) == 2
+    said = capsys.readouterr().err
+    assert "torch.compile fails here: RuntimeError: No working C++ compiler found Install" in said
