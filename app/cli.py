@@ -42,7 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error.message}\n")
     except ValidationError as error:  # of the settings, the only ones read here
         first = error.errors()[0]
-        sys.stderr.write(f"GLANCE_{str(first['loc'][0]).upper()} was not understood: {first['msg']}.\n")
+        why = first["msg"].removeprefix("Value error, ")
+        sys.stderr.write(f"GLANCE_{str(first['loc'][0]).upper()} was not understood: {why}.\n")
     except DatabaseError as error:
         if type(error) not in (OperationalError, DatabaseError):
             raise  # not the database itself, but what we asked of it

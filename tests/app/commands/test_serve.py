@@ -48,6 +48,10 @@ def test_settings_and_databases_that_cannot_be_are_said(
     assert glance(monkeypatch, "study", "list") == 2
     assert "GLANCE_LEASE_MINUTES was not understood" in capsys.readouterr().err
     monkeypatch.delenv("GLANCE_LEASE_MINUTES")
+    monkeypatch.setenv("GLANCE_METRICS_TOKEN", "short")
+    assert glance(monkeypatch, "study", "list") == 2
+    assert "GLANCE_METRICS_TOKEN was not understood: it must be empty or at least 16" in capsys.readouterr().err
+    monkeypatch.delenv("GLANCE_METRICS_TOKEN")
     monkeypatch.setenv("GLANCE_DATABASE_URL", "postgresql+psycopg://nobody@127.0.0.1:1/none")
     assert glance(monkeypatch, "study", "list") == 2
     assert "The database cannot be used" in capsys.readouterr().err
