@@ -6,6 +6,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy.orm import Session
 
+from app.models import StudyState
 from app.raters.paging import PAGE
 from app.reports.names import MOST_LISTED
 from app.studies.design import Design
@@ -62,3 +63,13 @@ def test_of_many_verdicts_on_an_item_the_first_are_shown_and_all_are_counted(cli
         page = client.get(f"/studies/{crowd.study.code}/{path}").text
         assert "interpretable: 20; not interpretable: 20; cannot decide: 20." in page
         assert page.count('<span class="verdict">') == 4 * MOST_LISTED
+
+
+def test_the_raters_whom_a_plan_may_leave_out_are_folded(client: TestClient, session: Session) -> None:
+    sign_in(client, session)
+    design = Design(neurons_per_arm=2, seats=RATERS).as_dict()
+    verdicts = [("I" * RATERS,), ("N" * RATERS,)]
+    study = rated_study(session, verdicts, raters=RATERS, design=design, state=StudyState.CLOSED).study
+    page = client.get(f"/studies/{study.code}/plan").text
+    folded = page[page.index(f"<details><summary>Raters ({RATERS})") :].partition("</details>")[0]
+    assert folded.count('name="excluded_raters"') == RATERS
