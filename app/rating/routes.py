@@ -85,7 +85,7 @@ def rate(request: Request, reads: SeparateReads, settings: AppSettings, wide: bo
         elsewhere = PLACES.get(rater.phase)
         if elsewhere:
             return redirect(request, elsewhere)
-        return _page(request, session, settings, rater, wide=wide)
+        return _shown(request, _read(request, session, settings, rater, wide=wide))
 
 
 @router.get("/rate/wide/{assignment}")
@@ -121,7 +121,7 @@ def undo(
     try:
         actions.undo(session, settings, rater, assignment, key)
     except Conflict as conflict:
-        return _page(request, session, settings, rater, notice=conflict.message)
+        return _shown(request, _read(request, session, settings, rater, notice=conflict.message))
     return _next(request, session, settings, rater)
 
 
@@ -143,7 +143,7 @@ def skip(
     try:
         actions.skip(session, settings, rater, assignment)
     except Conflict as conflict:
-        return _page(request, session, settings, rater, notice=conflict.message)
+        return _shown(request, _read(request, session, settings, rater, notice=conflict.message))
     return _next(request, session, settings, rater)
 
 
@@ -215,7 +215,7 @@ def change(
 def thanks(request: Request, session: ReadSession, settings: AppSettings, rater: ReadingRater) -> Response:
     if (place := PLACES.get(rater.phase, "/thanks")) != "/thanks":
         return redirect(request, place)
-    return _page(request, session, settings, rater)
+    return _shown(request, _read(request, session, settings, rater))
 
 
 @router.get("/help")
@@ -232,20 +232,8 @@ def help_page(request: Request, session: ReadSession) -> Response:
 def _next(request: Request, session: WriteSession, settings: Settings, rater: SomeRater) -> Response:
     """What comes after a write: for htmx at once, for a plain form by a redirect, so that reloading is harmless."""
     if wants_fragment(request):
-        return _page(request, session, settings, rater)
+        return _shown(request, _read(request, session, settings, rater))
     return redirect(request, "/rate")
-
-
-def _page(
-    request: Request,
-    session: ReadSession,
-    settings: Settings,
-    rater: SomeRater,
-    *,
-    wide: bool = False,
-    notice: str | None = None,
-) -> Response:
-    return _shown(request, _read(request, session, settings, rater, wide=wide, notice=notice))
 
 
 Page = dict[str, Any]
