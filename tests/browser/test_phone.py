@@ -1,4 +1,4 @@
-"""An administrator's tables on a phone: a row is a block, and nothing is a letter wide."""
+"""An administrator's tables: on a phone a row is a block and nothing is a letter wide, elsewhere nothing is cut."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -53,3 +53,16 @@ def test_tables_are_read_without_scrolling_sideways(phone: Page) -> None:
         assert phone.evaluate(NARROWEST) > 80, path
         for table in phone.locator("table.stack").all():
             assert table.evaluate("table => table.scrollWidth <= table.parentElement.clientWidth"), path
+
+
+@pytest.mark.parametrize("language", ["en", "zh-Hans"])
+def test_managing_a_rater_hides_nothing(phone: Page, language: str) -> None:
+    phone.set_viewport_size({"width": 1440, "height": 900})
+    phone.goto("/sign-in?language=en")
+    sign_in(phone)
+    phone.get_by_role("link", name=LONG).click()
+    phone.wait_for_url("**/studies/*")
+    phone.goto(f"{phone.url}?language={language}")
+    phone.locator(".manage summary").first.click()
+    for table in phone.locator("table").all():
+        assert table.evaluate("table => table.scrollWidth <= table.parentElement.clientWidth")
