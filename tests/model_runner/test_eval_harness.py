@@ -204,7 +204,5 @@ def test_data_that_cannot_be_had_are_a_sentence(folder: Path, monkeypatch: pytes
         raise ConnectionError("Couldn't reach\n 'lambada_openai' on the Hub")
 
     monkeypatch.setattr("lm_eval.simple_evaluate", unreachable)
-    with pytest.raises(
-        RunnerError, match="could not be had: Couldn't reach 'lambada_openai' on the Hub"
-    ):
+    with pytest.raises(RunnerError, match="could not be had: Couldn't reach 'lambada_openai' on the Hub"):
         evaluate_tasks(folder, ["shipped"], None, None)
