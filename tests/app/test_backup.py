@@ -15,8 +15,8 @@ from app.errors import Conflict, Invalid, NotFound
 from app.log import first_broken_line
 from app.models import Base, Event
 from app.settings import Settings
+from tests.app.rating.test_claiming_at_once import prepare, rate_all
 from tests.app.seated import faults
-from tests.app.test_claiming_at_once import prepare, rate_all
 
 
 @pytest.fixture(autouse=True)

@@ -172,7 +172,7 @@ def test_whoever_sees_fewer_colours_sees_the_shades_in_their_order(
 
 def test_the_text_on_the_screen_is_the_source_text(site: Site, page: Page) -> None:
     """The browser's own parser reads what Python's wrote: markup, carriage returns and marks of direction included."""
-    from tests.app.test_shading import Reader
+    from tests.app.rating.test_shading import Reader
 
     join(page, site.link())
     html = page.request.get("/rate").text()

@@ -15,8 +15,8 @@ from app.raters import actions
 from app.raters.panel import Arrival, arrival_of
 from app.rating.terms import Terms
 from tests.app.raters.panels.people import PERSON, come, link, names
+from tests.app.rating.test_claiming_at_once import at_once
 from tests.app.seated import seated_study
-from tests.app.test_claiming_at_once import at_once
 
 
 def test_the_address_says_who_comes_under_names_of_ones_own() -> None:

@@ -17,8 +17,8 @@ from app.raters.panel import Arrival
 from app.raters.room import Full
 from app.settings import Settings
 from tests.app.raters.panels.people import PERSON, come, link, names
+from tests.app.rating.test_claiming_at_once import at_once
 from tests.app.seated import seated_study
-from tests.app.test_claiming_at_once import at_once
 from tests.studies import make_study, sign_in
 
 

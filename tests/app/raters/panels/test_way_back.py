@@ -15,9 +15,9 @@ from app.rating.completion import Completion, completion_of
 from app.rating.returning import allowed_host, filled
 from app.rating.terms import Terms
 from app.settings import Settings
+from tests.app.phases.test_phases import practise, rate_all
 from tests.app.raters.panels.people import ADDRESS, HOSTS, come, link
 from tests.app.seated import Hand
-from tests.app.test_phases import practise, rate_all
 from tests.studies import PHASES, make_study, phased_runs
 
 

@@ -20,8 +20,8 @@ from app.reports.actions import Imported, import_ratings
 from app.reports.exports import files
 from app.settings import Settings
 from tests.app.rated import make_rater
+from tests.app.reports.test_exports import AWKWARD
 from tests.app.seated import Hand, join
-from tests.app.test_exports import AWKWARD
 from tests.studies import make_study
 
 TABLES = ("raters", "sittings", "ratings")

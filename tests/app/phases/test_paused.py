@@ -11,8 +11,8 @@ from app.models import PracticeAnswer, Rater, Sitting, Study
 from app.raters.actions import end_sitting
 from app.settings import Settings
 from app.studies.actions import close_study
+from tests.app.phases.test_phases import YES, number_on, practise, rate_all
 from tests.app.seated import Clock
-from tests.app.test_phases import YES, number_on, practise, rate_all
 from tests.studies import PHASES, make_administrator, make_study, open_rater, phased_runs
 
 

@@ -21,7 +21,7 @@ from app.reports.verified_tables import verify_tables
 from app.settings import Settings
 from app.studies.actions import close_study, unblind_study
 from app.studies.verifying import verify_export
-from tests.app.test_phases import check_all, guess_all, practise, rate_all
+from tests.app.phases.test_phases import check_all, guess_all, practise, rate_all
 from tests.studies import PHASES, make_administrator, make_study, open_rater, phased_runs
 
 

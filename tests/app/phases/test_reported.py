@@ -20,8 +20,8 @@ from app.settings import Settings
 from app.studies.actions import close_study, unblind_study
 from app.studies.plans import amend_plan
 from app.studies.verifying import verify_export
+from tests.app.phases.test_phases import check_all, guess_all, practise, rate_all
 from tests.app.rated import counted_unlike_read
-from tests.app.test_phases import check_all, guess_all, practise, rate_all
 from tests.studies import PHASES, make_administrator, make_study, open_rater, phased_runs, sign_in
 
 FORMATS = ("csv", "parquet", "json")

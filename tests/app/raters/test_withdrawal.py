@@ -10,7 +10,7 @@ from app.models import Assignment, Event, Invitation, PracticeAnswer, Rater, Rat
 from app.settings import Settings
 from app.studies.queries import verdicts_digest
 from tests.app.crawl import CODE
-from tests.app.test_phases import number_on, practise, rate_all
+from tests.app.phases.test_phases import number_on, practise, rate_all
 from tests.studies import PHASES, make_administrator, make_study, open_rater, phased_runs, sign_in
 
 TEXT = "a secret of Kim’s own"

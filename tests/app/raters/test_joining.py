@@ -14,8 +14,8 @@ from app.raters import actions
 from app.raters.reactivation import reactivate
 from app.security import RATER_COOKIE, token_hash
 from app.studies.actions import close_study
+from tests.app.rating.test_claiming_at_once import at_once
 from tests.app.seated import Clock, seated_study
-from tests.app.test_claiming_at_once import at_once
 
 
 @pytest.fixture

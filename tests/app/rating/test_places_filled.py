@@ -34,8 +34,8 @@ from app.rating import actions, pausing
 from app.rating.statements import GIVEN_STATES
 from app.settings import Settings
 from app.studies.actions import close_study, reopen_study
+from tests.app.rating.test_claiming_at_once import at_once, begin, give, look
 from tests.app.seated import Clock, Hand, faults, join, stopped_clock
-from tests.app.test_claiming_at_once import at_once, begin, give, look
 from tests.studies import make_administrator, make_study
 
 SEATS = 3

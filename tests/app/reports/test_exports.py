@@ -271,6 +271,6 @@ def test_every_model_column_of_a_rating_is_exported_or_named_here() -> None:
 
 
 def test_the_documentation_holds_the_data_dictionary() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "exports.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs" / "exports.md").read_text(encoding="utf-8")
     printed = text.split("<!-- begin: app/reports/tables.py -->")[1].split("<!-- end -->")[0]
     assert printed.strip() == markdown()
