@@ -52,7 +52,8 @@ def _failures() -> tuple[type[Exception], ...]:
     from huggingface_hub.errors import StrictDataclassError
 
     known = (OSError, ValueError, TypeError, KeyError, IndexError, RuntimeError, ImportError)
-    return (*known, SafetensorError, UnpicklingError, StrictDataclassError)
+    of_its_code = (ArithmeticError, AssertionError, AttributeError)
+    return (*known, *of_its_code, SafetensorError, UnpicklingError, StrictDataclassError)
 
 
 def _in_a_line(error: Exception) -> str:

@@ -31,3 +31,12 @@ def test_what_only_our_own_models_can_is_said_of_an_imported_one(
     import_model(str(save_model(tmp_path / "hub", corpus)), tmp_path / "model", Wishes())
     assert main(["evaluate", "--checkpoint", str(tmp_path / "model"), "--corpus", str(corpus.folder)]) == 2
     assert "is an imported Hugging Face model, which can be collected and served" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("edit", [{"num_attention_heads": 0}, {"hidden_size": 0}])
+def test_a_config_that_no_model_can_have_is_a_sentence(edit: dict[str, int], corpus: Corpus, tmp_path: Path) -> None:
+    source = save_model(tmp_path / "hub", corpus)
+    values = json.loads((source / "config.json").read_text())
+    (source / "config.json").write_text(json.dumps(values | edit))
+    with pytest.raises(RunnerError, match="transformers cannot read the model in"):
+        import_model(str(source), tmp_path / "model", Wishes())
