@@ -10,9 +10,13 @@ from playwright.sync_api import Page, expect
 from app.db import open_engine, transaction
 from app.migrate import upgrade
 from tests.browser.conftest import Open, Site, go_on, serious, serve, settings_of
+from tests.browser.test_layout import HIDDEN_PEAKS
 from tests.studies import PHASES, make_study, phased_runs
 
 pytestmark = pytest.mark.browser
+PARAGRAPHS = (
+    """() => [...document.querySelectorAll('.held p')].map(p => [p.offsetTop, p.offsetHeight, p.scrollHeight])"""
+)
 
 
 @pytest.fixture
@@ -120,6 +124,26 @@ def test_p_pauses_in_every_part_and_what_was_written_or_ticked_is_there_again(si
     said(page)
     pause_and_go_on()
     assert page.url.endswith("/guesses")
+
+
+@pytest.mark.parametrize("width", [1440, 360])
+def test_a_click_on_an_outlined_token_ticks_it_and_moves_no_text(site: Site, new_context: Open, width: int) -> None:
+    page = new_context(width).new_page()
+    enter(page, site.link())
+    said(page)
+    practise(page)
+    rate(page)
+    page.locator("form[action$='/next-part'] button").click()
+    page.locator(".held").wait_for()
+    before = page.evaluate(PARAGRAPHS)
+    for mark in page.locator(".held mark").all():
+        mark.scroll_into_view_if_needed()
+        place = mark.bounding_box()
+        assert place is not None
+        page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    expect(page.locator(".held input:checked")).to_have_count(page.locator(".held input").count())
+    assert page.evaluate(PARAGRAPHS) == before
+    assert page.evaluate(HIDDEN_PEAKS) == 0
 
 
 def test_the_whole_way_without_scripts(site: Site, new_context: Open) -> None:
