@@ -219,14 +219,14 @@ def test_whichever_byte_of_a_state_is_broken_it_is_a_sentence(zipped: bool, tmp_
     file, drawn, refused = tmp_path / "model_final.pth", random.Random(0), 0
     torch.save({"a": torch.ones(3), "b": torch.zeros(2, 2)}, file, _use_new_zipfile_serialization=zipped)
     whole = file.read_bytes()
-    for place in drawn.choices(range(len(whole)), k=600):
+    for place in drawn.choices(range(len(whole)), k=300):
         changed = bytes([drawn.randrange(256)]) + whole[place + 1 :] if drawn.random() < 0.8 else b""
         file.write_bytes(whole[:place] + changed)
         with suppress(RunnerError):
             read_state(file)
             continue
         refused += 1
-    assert refused > 200
+    assert refused > 100
 
 
 def test_a_state_that_would_run_code_is_refused(tokenizer: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A damaged .npy file is a ValueError, whichever of NumPy's own ways it has of failing."""
 
 import random
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -43,11 +44,11 @@ def test_what_is_no_array_is_a_value_error(tmp_path: Path, content: bytes) -> No
 def test_whichever_byte_of_a_header_is_broken_nothing_else_is_raised(tmp_path: Path) -> None:
     np.save(tmp_path / "some.npy", np.arange(5))
     whole, drawn, refused = (tmp_path / "some.npy").read_bytes(), random.Random(0), 0
-    for place in range(128):
-        for byte in {0, 10, *b"'\"#(){}[]0:\\", drawn.randrange(256)}:
-            (tmp_path / "some.npy").write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
-            try:
-                read_array(tmp_path / "some.npy")
-            except ValueError:
-                refused += 1
-    assert refused > 1000
+    for place in drawn.choices(range(128), k=300):
+        byte = drawn.choice(b"\0\n'\"#(){}[]0:\\\xff")
+        (tmp_path / "some.npy").write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
+        with suppress(ValueError):
+            read_array(tmp_path / "some.npy")
+            continue
+        refused += 1
+    assert refused > 100
