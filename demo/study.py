@@ -5,8 +5,9 @@ import os
 import secrets
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain, count
 from pathlib import Path
 
 CHECK_SNIPPETS, GUESSES = 10, 6
@@ -45,23 +46,30 @@ def make_study(
 ) -> Made:
     """A database, an administrator, a study over these runs and a link for each rater."""
     glance(folder, "migrate")
-    password = secrets.token_urlsafe(9)
-    glance(folder, "administrator", "add", "admin", "--password-stdin", given=password + "\n")
+    administrator, password = _new_administrator(folder)
     design = ["--neurons", str(neurons), "--raters", str(raters), "--overlap", str(neurons // 3)]
-    design += [
-        "--practice",
-        str(2 * len(runs)),
-        "--check",
-        str(CHECK_SNIPPETS),
-        "--guesses",
-        str(GUESSES),
-    ]
+    if others:
+        design += ["--practice", str(2 * len(runs)), "--check", str(CHECK_SNIPPETS), "--guesses", str(GUESSES)]
     which = [part for run in (*runs, *others) for part in ("--run", str(run))]
     kind = ["--simulated"] if simulated else []
-    study = glance(folder, "study", "create", "--name", "Demonstration", *which, *design, *kind).splitlines()[-1]
+    name = _free("Demonstration", {line.split("  ")[-1] for line in glance(folder, "study", "list").splitlines()})
+    study = glance(folder, "study", "create", "--name", name, *which, *design, *kind).splitlines()[-1]
     names = [f"Rater {number + 1}" for number in range(raters)]
     links = [glance(folder, "invite", study, "--name", name).splitlines()[-1] for name in names]
-    return Made(study, "admin", password, links)
+    return Made(study, administrator, password, links)
+
+
+def _new_administrator(folder: Path) -> tuple[str, str]:
+    """A name and a password that let in."""
+    name = _free("admin", {line.split("  ")[0] for line in glance(folder, "administrator", "list").splitlines()})
+    password = secrets.token_urlsafe(9)
+    glance(folder, "administrator", "add", name, "--password-stdin", given=password + "\n")
+    return name, password
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    """The name, or with a number where an earlier demonstration, or one that was stopped, has it."""
+    return next(one for one in chain([name], (f"{name}-{number}" for number in count(2))) if one not in taken)
 
 
 def kept_study(folder: Path, runs: Sequence[Path], others: Sequence[Path], *, raters: int, neurons: int) -> Made:
