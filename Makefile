@@ -41,7 +41,7 @@ clean:  ## Remove what can be made again: the environment and caches; never var/
 	@$(PYTHON) -m venv .venv
 
 .venv/demo: .venv/bin/python pyproject.toml constraints.txt
-	@echo "Installing the pinned dependencies into .venv (once)" >&2
+	@echo "Installing the pinned dependencies into .venv (once, silently, some minutes; README says how to get PyTorch without CUDA)" >&2
 	@$(INSTALL) -e '.[runner,report]' >&2
 	@touch $@
 
