@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from app import commands
 from app.db import open_engine, transaction
 from app.models import Event, Study, StudyState
 from app.models.base import new_code
@@ -85,3 +86,18 @@ def test_a_link_works_for_a_number_of_days_that_exists(
 ) -> None:
     assert glance(monkeypatch, "invite", "Winter study", "--name", "Rater A", "--days", days) == 2
     assert f"{days} was given" in capsys.readouterr().err
+
+
+def test_a_link_begins_with_the_prefix_and_a_person_is_told_what_goes_before_it(
+    at_home: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert glance(monkeypatch, "migrate") == 0
+    study = create(monkeypatch, capsys)
+    monkeypatch.setattr(commands, "get_settings", lambda: at_home.model_copy(update={"root_path": "/glance"}))
+    assert glance(monkeypatch, "invite", study, "--name", "Rater A") == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("/glance/join/")
+    assert shown.err == ""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert glance(monkeypatch, "invite", study, "--name", "Rater B") == 0
+    assert "Put the address that raters know your server by before it" in capsys.readouterr().err
