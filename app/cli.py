@@ -13,8 +13,8 @@ from typing import get_args
 from pydantic import ValidationError
 from sqlalchemy.exc import DatabaseError, OperationalError
 
-from app import acts_commands, administrator_commands, commands, design_commands, machine_commands
-from app.design_commands import NUMBERS, POWER
+from app.commands import acts, administrators, database, designs, files, machines, raters, server, studies
+from app.commands.designs import NUMBERS, POWER
 from app.errors import AppError
 from app.reports.planning import Question
 from app.studies.asked import TEMPLATES
@@ -54,10 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def parser() -> Parser:
     parser = Parser(prog="glance", description="Blind studies of neurons: is one interpretable at a glance?")
     add = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    _command(add, "migrate", "bring the database up to date", commands.migrate)
+    _command(add, "migrate", "bring the database up to date", database.migrate)
     for name, what, do in (
-        ("backup", "copy the whole database into one file, while raters go on", commands.backup),
-        ("restore", "put a backup back into an empty database", commands.restore),
+        ("backup", "copy the whole database into one file, while raters go on", database.backup),
+        ("restore", "put a backup back into an empty database", database.restore),
     ):
         _command(add, name, what, do).add_argument("file", type=Path, metavar="FILE")
     _serve(add)
@@ -66,14 +66,14 @@ def parser() -> Parser:
     _power(add)
     _invite(add)
     for name, what, do in (
-        ("close", "take no more verdicts; the study stays blind", commands.close),
-        ("reopen", "take verdicts again, if it was not unblinded", commands.reopen),
+        ("close", "take no more verdicts; the study stays blind", studies.close),
+        ("reopen", "take verdicts again, if it was not unblinded", studies.reopen),
     ):
         _named(_command(add, name, what, do))
     _unblind(add)
     _open_item(add)
-    machine = _command(add, "machine-rate", "let a model behind an endpoint rate", machine_commands.machine_rate)
-    machine_commands.add_options(_named(machine))
+    machine = _command(add, "machine-rate", "let a model behind an endpoint rate", machines.machine_rate)
+    machines.add_options(_named(machine))
     _files(add)
     return parser
 
@@ -92,7 +92,7 @@ def _named(parser: Parser) -> Parser:
 
 
 def _serve(add: "argparse._SubParsersAction[Parser]") -> None:
-    serve = _command(add, "serve", "serve the pages", commands.serve)
+    serve = _command(add, "serve", "serve the pages", server.serve)
     serve.add_argument("--host", default="127.0.0.1")
     serve.add_argument("--port", type=_port, default=8000)
     serve.add_argument("--workers", type=int, default=1, help="processes (1)")
@@ -106,20 +106,18 @@ def _port(text: str) -> int:
 
 def _administrator(add: "argparse._SubParsersAction[Parser]") -> None:
     group = add.add_parser("administrator", help="who looks after studies").add_subparsers(required=True)
-    new = _person(_command(group, "add", "let somebody sign in", administrator_commands.add))
+    new = _person(_command(group, "add", "let somebody sign in", administrators.add))
     new.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
     new.add_argument("--may-not-manage", action="store_true", help="may look, but not change studies")
     new.add_argument("--may-not-rate", action="store_true")
     new.add_argument("--may-not-unblind", action="store_true")
-    _command(group, "list", "name them, with their roles", administrator_commands.list_all)
-    roles = _person(
-        _command(group, "roles", "give somebody these roles and no others", administrator_commands.set_roles)
-    )
+    _command(group, "list", "name them, with their roles", administrators.list_all)
+    roles = _person(_command(group, "roles", "give somebody these roles and no others", administrators.set_roles))
     roles.add_argument("role", nargs="+", choices=("manage", "rate", "unblind", "none"))
     for name, what, do in (
-        ("deactivate", "shut somebody out; what they did stays", administrator_commands.deactivate),
-        ("reactivate", "let somebody in again, with the roles they had", administrator_commands.reactivate),
-        ("password", "print a new first password, which ends their sessions", administrator_commands.give_password),
+        ("deactivate", "shut somebody out; what they did stays", administrators.deactivate),
+        ("reactivate", "let somebody in again, with the roles they had", administrators.reactivate),
+        ("password", "print a new first password, which ends their sessions", administrators.give_password),
     ):
         _person(_command(group, name, what, do))
 
@@ -131,8 +129,8 @@ def _person(parser: Parser) -> Parser:
 
 def _study(add: "argparse._SubParsersAction[Parser]") -> None:
     group = add.add_parser("study", help="create studies, and list them").add_subparsers(required=True)
-    _command(group, "list", "name the studies", commands.list_studies)
-    create = _command(group, "create", "draw and seal a study", commands.create_study)
+    _command(group, "list", "name the studies", studies.list_studies)
+    create = _command(group, "create", "draw and seal a study", studies.create_study)
     create.add_argument(
         "--file", type=Path, metavar="STUDY.TOML", help="what is asked for; what is said beside it wins"
     )
@@ -145,18 +143,18 @@ def _study(add: "argparse._SubParsersAction[Parser]") -> None:
     create.add_argument("--snippet-choice", choices=get_args(SnippetChoice), help="which snippets (top)")
     create.add_argument("--simulated", action="store_true", help="its raters are programs")
     create.add_argument("--pilot", action="store_true", help="a trial that is never counted")
-    amend = _named(_command(group, "amend", "write an amended plan down beside the sealed one", acts_commands.amend))
+    amend = _named(_command(group, "amend", "write an amended plan down beside the sealed one", acts.amend))
     amend.add_argument(
         "--set", action="append", required=True, metavar="FIELD=VALUE", help="what the plan says instead"
     )
     amend.add_argument("--reason", required=True)
-    template = _command(group, "template", "write a study.toml to begin with", design_commands.template)
+    template = _command(group, "template", "write a study.toml to begin with", designs.template)
     template.add_argument("template", nargs="?", choices=sorted(TEMPLATES), default="first", help="which one (first)")
-    _named(_command(group, "file", "write the study.toml of a study", design_commands.study_file))
+    _named(_command(group, "file", "write the study.toml of a study", designs.study_file))
 
 
 def _power(add: "argparse._SubParsersAction[Parser]") -> None:
-    power = _command(add, "power", "neurons and raters that tell a difference apart", design_commands.power)
+    power = _command(add, "power", "neurons and raters that tell a difference apart", designs.power)
     usual = Question()
     for name, kind, what in POWER:
         default = getattr(usual, name)
@@ -166,7 +164,7 @@ def _power(add: "argparse._SubParsersAction[Parser]") -> None:
 
 
 def _invite(add: "argparse._SubParsersAction[Parser]") -> None:
-    invite = _named(_command(add, "invite", "make a rater's link; it is shown once", commands.invite))
+    invite = _named(_command(add, "invite", "make a rater's link; it is shown once", raters.invite))
     invite.add_argument("--name", required=True, help="what you call the rater")
     invite.add_argument("--reusable", action="store_true", help="whoever has the link becomes a rater")
     invite.add_argument("--most", type=int, metavar="N", help="with --reusable: so many raters at once")
@@ -174,16 +172,14 @@ def _invite(add: "argparse._SubParsersAction[Parser]") -> None:
 
 
 def _unblind(add: "argparse._SubParsersAction[Parser]") -> None:
-    unblind = _named(_command(add, "unblind", "open the seal of a closed study, for good", commands.unblind))
+    unblind = _named(_command(add, "unblind", "open the seal of a closed study, for good", studies.unblind))
     unblind.add_argument("--administrator", required=True, metavar="NAME", help="who does it")
     unblind.add_argument("--reason", required=True)
     unblind.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
 
 
 def _open_item(add: "argparse._SubParsersAction[Parser]") -> None:
-    opening = _command(
-        add, "open-item", "open one item in an emergency; the study stays blind", acts_commands.open_item
-    )
+    opening = _command(add, "open-item", "open one item in an emergency; the study stays blind", acts.open_item)
     _named(opening).add_argument("item", metavar="ITEM", help="the item's code, as the downloads give it")
     opening.add_argument("--administrator", required=True, metavar="NAME", help="who does it")
     opening.add_argument("--reason", required=True)
@@ -191,19 +187,17 @@ def _open_item(add: "argparse._SubParsersAction[Parser]") -> None:
 
 
 def _files(add: "argparse._SubParsersAction[Parser]") -> None:
-    report = _named(_command(add, "report", "write the report of an unblinded study", commands.report))
+    report = _named(_command(add, "report", "write the report of an unblinded study", files.report))
     report.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     report.add_argument("--language", choices=("en", "zh-Hans"), default="en", help="of the report's words (en)")
     report.add_argument("--mixed", action="store_true", help="fit a mixed model too: minutes, with the extra [mixed]")
-    export = _named(_command(add, "export", "write every table that may leave the study now", commands.export))
+    export = _named(_command(add, "export", "write every table that may leave the study now", files.export))
     export.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     export.add_argument("--neuronpedia", action="store_true", help="snippets as jsonl too, once it is unblinded")
     export.add_argument("--strict", action="store_true", help="exit with 1 where a table is empty")
-    back = _named(
-        _command(add, "import-ratings", "bring an export's ratings back to its study", commands.import_ratings)
-    )
+    back = _named(_command(add, "import-ratings", "bring an export's ratings back to its study", files.import_ratings))
     back.add_argument("export", type=Path, metavar="EXPORT", help="the export's folder or its .zip")
-    verify = _command(add, "verify", "check an exported study's seal and log, without a database", commands.verify)
+    verify = _command(add, "verify", "check an exported study's seal and log, without a database", files.verify)
     verify.add_argument(
         "export",
         type=Path,

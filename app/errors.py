@@ -1,4 +1,4 @@
-from app.said import Said
+from app.words.said import Said
 
 
 class AppError(Exception):

@@ -8,7 +8,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from app.errors import Refused
-from app.language import N_
+from app.words.language import N_
 
 KEY_BYTES = 32
 NONCE_BYTES = 12

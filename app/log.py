@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from sqlalchemy.orm.util import identity_key
 
 from app.clock import now
-from app.compiled import Compiled
 from app.models import Event, Study, StudyState
+from app.store.compiled import Compiled
 
 FIRST = "0" * 64
 Line = Event | Row[Any]

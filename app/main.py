@@ -17,10 +17,7 @@ from app.administrators.provider import insist_on_library
 from app.administrators.provider_routes import router as provider_router
 from app.administrators.routes import router as administrators_router
 from app.audit.routes import router as audit_router
-from app.db import READERS, WRITERS, is_busy, open_engine
 from app.errors import AppError, Busy, PasswordDue, SignedOut
-from app.language import N_, language_of
-from app.misread import NOT_A_FORM, TOO_MANY_FIELDS, said_of
 from app.operations.access_log import note, note_failure, write_lines
 from app.operations.bodies import BoundedBodies
 from app.operations.metrics import new_metrics
@@ -35,15 +32,18 @@ from app.rating.routes import give
 from app.rating.routes import router as rating_router
 from app.reports.power_routes import router as power_router
 from app.reports.routes import router as reports_router
-from app.security import SECURITY_HEADERS, SameOriginWrites, SecurityHeaders
 from app.settings import Settings, get_settings
-from app.static import router as static_router
+from app.store.db import READERS, WRITERS, is_busy, open_engine
+from app.store.writer import Writer
 from app.studies.new_routes import router as new_studies_router
 from app.studies.plan_routes import router as plan_router
 from app.studies.routes import router as studies_router
 from app.studies.unblinding_routes import router as unblinding_router
-from app.web import render
-from app.writer import Writer
+from app.web.misread import NOT_A_FORM, TOO_MANY_FIELDS, said_of
+from app.web.pages import render
+from app.web.security import SECURITY_HEADERS, SameOriginWrites, SecurityHeaders
+from app.web.static import router as static_router
+from app.words.language import N_, language_of
 
 
 def create_app(settings: Settings) -> FastAPI:

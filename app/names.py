@@ -3,7 +3,7 @@
 from unicodedata import category
 
 from app.errors import Invalid
-from app.said import N_
+from app.words.said import N_
 
 NOT_IN_A_NAME = {"Cc", "Cs", "Zl", "Zp"}
 """Control characters, halves of characters, and other ends of lines. Joiners stay: emoji and Persian need them."""

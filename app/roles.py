@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from app.errors import Refused
-from app.language import N_
 from app.models import Administrator
+from app.words.language import N_
 
 
 class Role(StrEnum):

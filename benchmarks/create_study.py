@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from app.db import open_engine, transaction
-from app.migrate import upgrade
 from app.settings import Settings
+from app.store.db import open_engine, transaction
+from app.store.migrate import upgrade
 from app.studies.creating import create_study, new_secret
 from app.studies.design import Design
 from app.studies.freezing import freeze

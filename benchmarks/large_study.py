@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from sqlalchemy import Engine, select
 
 from app.clock import now
-from app.db import open_engine, reading
 from app.models import Rater, Study
 from app.rating.shading import Fragments
 from app.rating.statements import FREE, FREE_ONWARD
+from app.store.db import open_engine, reading
 from benchmarks.loopback import GLANCE, Browser, serving
 from benchmarks.outcome import Outcome
 from benchmarks.rating_load import Tally, all_rate

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 START_SECONDS = 60
-GLANCE = "--http app.connection:Connection --factory app.main:app"
+GLANCE = "--http app.web.connection:Connection --factory app.main:app"
 """As `glance serve` does."""
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import func, select
 
-from app.db import open_engine, transaction
 from app.models import Assignment, AssignmentState, Item, Rating
+from app.store.db import open_engine, transaction
 from benchmarks.loopback import GLANCE, Browser, serving
 from benchmarks.outcome import Outcome
 from benchmarks.rating_study import made_study

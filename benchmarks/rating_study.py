@@ -9,9 +9,7 @@ from sqlalchemy import insert, text
 from sqlalchemy.orm import Session
 
 from app.clock import now
-from app.db import open_engine, transaction
 from app.log import FIRST
-from app.migrate import upgrade
 from app.models import (
     Administrator,
     BrowserSession,
@@ -27,8 +25,10 @@ from app.models import (
 from app.models.base import new_code
 from app.rating.shading import Fragments, pad, render_item
 from app.rating.snippets import Shown
-from app.security import ADMINISTRATOR_COOKIE, LIFETIME, RATER_COOKIE, new_token, token_hash
+from app.store.db import open_engine, transaction
+from app.store.migrate import upgrade
 from app.studies.design import Design
+from app.web.security import ADMINISTRATOR_COOKIE, LIFETIME, RATER_COOKIE, new_token, token_hash
 
 SNIPPETS, TOKENS, WIDE_TOKENS = 20, 64, 128
 DIFFERENT = 24

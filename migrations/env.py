@@ -1,8 +1,8 @@
 from alembic import context
 
-from app.db import open_engine
 from app.models import Base
 from app.settings import get_settings
+from app.store.db import open_engine
 
 engine = open_engine(context.config.attributes.get("database_url") or get_settings().database_url)
 with engine.connect() as connection:

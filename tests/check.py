@@ -6,8 +6,8 @@ from pathlib import Path
 
 from alembic import command
 
-from app.migrate import configuration, upgrade
-from app.web import environment
+from app.store.migrate import configuration, upgrade
+from app.web.pages import environment
 
 
 def check_migrations() -> None:

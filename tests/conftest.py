@@ -12,10 +12,10 @@ from fastapi.testclient import TestClient
 from sqlalchemy import Engine, create_engine, make_url, text
 from sqlalchemy.orm import Session
 
-from app.db import open_engine, read_session, separate_reads, separate_transactions, write_session
 from app.main import create_app
-from app.migrate import upgrade
 from app.settings import Settings
+from app.store.db import open_engine, read_session, separate_reads, separate_transactions, write_session
+from app.store.migrate import upgrade
 
 # How long an example takes says more about the machine and its other work than about the code.
 hypothesis.settings.register_profile("glance", deadline=None)

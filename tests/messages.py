@@ -9,7 +9,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract
 from babel.messages.pofile import read_po, write_po
 
-from app.language import LANGUAGES, LOCALE
+from app.words.language import LANGUAGES, LOCALE
 
 ROOT = Path(__file__).parent.parent
 JINJA = {"extensions": "jinja2.ext.i18n", "trim_blocks": "true", "lstrip_blocks": "true", "silent": "false"}
@@ -28,7 +28,7 @@ SPOKEN = (
     "app/raters",
     "app/studies/seal.py",
     "app/main.py",
-    "app/security.py",
+    "app/web/security.py",
     "app/errors.py",
 )
 """Where sentences that are translated are written outside templates."""

@@ -13,11 +13,11 @@ from sqlalchemy.orm import Session
 from app.clock import now
 from app.models import Administrator, BrowserSession, Study
 from app.raters.actions import invite
-from app.security import ADMINISTRATOR_COOKIE, LIFETIME, hash_password, new_token, token_hash
 from app.settings import Settings
 from app.studies.creating import create_study
 from app.studies.design import Design
 from app.studies.freezing import Frozen, freeze
+from app.web.security import ADMINISTRATOR_COOKIE, LIFETIME, hash_password, new_token, token_hash
 from model_runner.run_digest import run_digest
 from tests.runs import make_run
 

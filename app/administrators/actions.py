@@ -9,13 +9,13 @@ from sqlalchemy.orm import Session
 from app import clock
 from app.administrators.signing_in import waits_until
 from app.audit_log import SHELL, SOMEBODY, record, record_failure
-from app.db import OpenTransaction
 from app.errors import Conflict, Invalid, Refused
-from app.language import LANGUAGES, language
 from app.models import Administrator
 from app.names import one_line
 from app.roles import Role, give
-from app.security import hash_password, password_matches
+from app.store.db import OpenTransaction
+from app.web.security import hash_password, password_matches
+from app.words.language import LANGUAGES, language
 
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 200
 """The pages take no longer one, so whoever had it could not sign in."""

@@ -13,7 +13,7 @@ from app.errors import Conflict, Invalid, NotFound, Refused
 from app.models import Administrator, BrowserSession
 from app.names import one_line
 from app.roles import WITHOUT, Role, give, roles_of
-from app.security import hash_password
+from app.web.security import hash_password
 
 LONGEST_EMAIL = 254
 FIRST_PASSWORD_BYTES = 12

@@ -3,10 +3,10 @@
 from app.administrators.actions import check_password, checked
 from app.administrators.managing import end_sessions
 from app.audit_log import record
-from app.db import OpenTransaction
 from app.errors import Invalid
 from app.models import Administrator
-from app.security import hash_password
+from app.store.db import OpenTransaction
+from app.web.security import hash_password
 
 
 def change_own(transactions: OpenTransaction, administrator: Administrator, old: str, new: str, again: str) -> None:

@@ -7,12 +7,12 @@ from fastapi import APIRouter, Form, Path, Request, Response
 from app import roles
 from app.administrators import managing, queries
 from app.administrators.actions import SHORTEST_PASSWORD
-from app.db import ReadSession, WriteSession
 from app.models import Administrator
-from app.params import AppSettings, FormText, ShortText
 from app.roles import Role, require, roles_of
-from app.security import ReadingAdministrator, WritingAdministrator
-from app.web import redirect, render
+from app.store.db import ReadSession, WriteSession
+from app.web.pages import redirect, render
+from app.web.params import AppSettings, FormText, ShortText
+from app.web.security import ReadingAdministrator, WritingAdministrator
 
 router = APIRouter(prefix="/administrators")
 Number = Annotated[int, Path(alias="administrator_id", ge=1, le=2**31 - 1)]

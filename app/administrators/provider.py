@@ -12,9 +12,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from app.errors import Conflict, Refused, Unreachable
-from app.language import N_
-from app.security import new_token
 from app.settings import Settings
+from app.web.security import new_token
+from app.words.language import N_
 
 if TYPE_CHECKING:
     from authlib.integrations.httpx_client import OAuth2Client

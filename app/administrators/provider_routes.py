@@ -8,11 +8,11 @@ from fastapi.responses import RedirectResponse
 from app.administrators import provider
 from app.administrators.recognising import recognise
 from app.administrators.routes import come_in, sign_in_form
-from app.db import SeparateTransactions
 from app.errors import AppError, NotFound
-from app.params import AppSettings, NoNul
 from app.settings import Settings
-from app.web import VARY, address
+from app.store.db import SeparateTransactions
+from app.web.pages import VARY, address
+from app.web.params import AppSettings, NoNul
 
 router = APIRouter(prefix="/sign-in/provider")
 COOKIE = "glance_sign_in"

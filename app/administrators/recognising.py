@@ -7,11 +7,11 @@ from sqlalchemy.orm import Session
 
 from app.administrators.provider import Person
 from app.audit_log import SOMEBODY, record, record_failure
-from app.db import OpenTransaction
 from app.errors import AppError, Refused
-from app.language import N_
 from app.models import Administrator
-from app.security import hash_password
+from app.store.db import OpenTransaction
+from app.web.security import hash_password
+from app.words.language import N_
 
 LONGEST_SUBJECT = 500
 NOT_KNOWN = N_(

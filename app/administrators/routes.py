@@ -6,11 +6,13 @@ from app.administrators.actions import SHORTEST_PASSWORD, sign_in
 from app.administrators.passwords import change_own
 from app.administrators.queries import is_anybody
 from app.audit_log import record
-from app.db import OpenTransaction, ReadSession, SeparateTransactions, WriteSession
 from app.errors import AppError, Refused
 from app.models import Administrator
-from app.params import AppSettings, ShortText
-from app.security import (
+from app.settings import Settings
+from app.store.db import OpenTransaction, ReadSession, SeparateTransactions, WriteSession
+from app.web.pages import address, redirect, render
+from app.web.params import AppSettings, ShortText
+from app.web.security import (
     ADMINISTRATOR_COOKIE,
     find_administrator,
     find_rater,
@@ -19,8 +21,6 @@ from app.security import (
     remember_own,
     signed_in,
 )
-from app.settings import Settings
-from app.web import address, redirect, render
 
 router = APIRouter()
 

@@ -7,12 +7,12 @@ from app.audit import queries, shown
 from app.audit.as_csv import as_csv
 from app.audit.queries import PAGE, Filter
 from app.audit_log import record
-from app.db import ReadSession, SeparateTransactions
-from app.params import NoNul
 from app.reports.exports import attachment
 from app.roles import Role, require
-from app.security import ReadingAdministrator
-from app.web import render
+from app.store.db import ReadSession, SeparateTransactions
+from app.web.pages import render
+from app.web.params import NoNul
+from app.web.security import ReadingAdministrator
 
 router = APIRouter(prefix="/audit")
 Words = Annotated[str, Query(max_length=120), NoNul]

@@ -7,7 +7,7 @@ no secret and no link ever is.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from app.language import N_
+from app.words.language import N_
 
 OF_STUDIES: Mapping[str, tuple[str, ...]] = {
     N_("study created"): ("items", "pilot"),

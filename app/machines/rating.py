@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.db import OpenTransaction
 from app.machines import actions, queries
 from app.machines.asking import Answer, Declined, NoAnswer, read_answer, request_body, usage_of
 from app.machines.budget import Budget, why_no_more
 from app.machines.endpoint import WRONG, Endpoint, Reply, ask
 from app.machines.reading import as_text
 from app.models import CallOutcome, MachineRater
+from app.store.db import OpenTransaction
 
 TRIES = 5
 FIRST_PAUSE_SECONDS = 1.0

@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 
 from app.machines.queries import Summary, summary
 from app.models import Item, MachineRater, MachineVerdict, Study
-from app.said import N_
 from app.studies.rules import Rules, open_rules
+from app.words.said import N_
 
 RULES_NAME = N_("Rule rater")
 

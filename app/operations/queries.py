@@ -6,8 +6,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from app.clock import now
-from app.db import read_only
 from app.models import Rating, Sitting, Study, StudyState
+from app.store.db import read_only
 
 PRESENT = timedelta(minutes=5)
 
@@ -31,7 +31,9 @@ def stored(session: Session) -> Stored:
 
 def unready(engine: Engine) -> str | None:
     """Why the server cannot work now; None when it can."""
-    from app.migrate import is_current  # what migrates takes 10 MB, in a worker that is never asked this for nothing
+    from app.store.migrate import (
+        is_current,  # what migrates takes 10 MB, in a worker that is never asked this for nothing
+    )
 
     try:
         return None if is_current(read_only(engine)) else "The database is not up to date. Run: glance migrate"

@@ -3,11 +3,11 @@ import hmac
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
 
-from app.db import ReadSession
 from app.errors import NotFound
 from app.operations import queries
 from app.operations.metrics import text_of
-from app.params import AppSettings
+from app.store.db import ReadSession
+from app.web.params import AppSettings
 
 router = APIRouter()
 

@@ -7,15 +7,15 @@ from fastapi import APIRouter, Form, Path, Request
 from fastapi.responses import Response
 
 from app.conditions import condition_name
-from app.db import ReadSession, WriteSession
 from app.errors import Conflict, NotFound
 from app.models import Rater, RaterPhase, Verdict
-from app.params import AppSettings, FormText
 from app.phases import actions, pausing, queries
 from app.rating.beside import beside
 from app.rating.phases import PLACES
-from app.security import ReadingRater, WritingRater
-from app.web import redirect, render, trusted, wants_fragment
+from app.store.db import ReadSession, WriteSession
+from app.web.pages import redirect, render, trusted, wants_fragment
+from app.web.params import AppSettings, FormText
+from app.web.security import ReadingRater, WritingRater
 
 router = APIRouter()
 

@@ -22,7 +22,7 @@ from app.raters.room import check_room, lock_study, take_free_seat
 from app.rating.completion import new_completion_code
 from app.rating.leaving import shut_out
 from app.rating.phases import first_phase
-from app.security import new_token, token_hash
+from app.web.security import new_token, token_hash
 
 LONGEST_NAME = 80
 """Short of its column, so that raters who share a link can be numbered."""

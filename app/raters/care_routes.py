@@ -2,16 +2,16 @@
 
 from fastapi import APIRouter, Request, Response
 
-from app.db import WriteSession
-from app.params import Code
 from app.raters.actions import rater_by_code
 from app.raters.leases import free_by_hand
 from app.raters.link_page import show_link
 from app.raters.queries import study_by_code
 from app.raters.reactivation import reactivate
 from app.roles import Role, require
-from app.security import WritingAdministrator
-from app.web import redirect
+from app.store.db import WriteSession
+from app.web.pages import redirect
+from app.web.params import Code
+from app.web.security import WritingAdministrator
 
 router = APIRouter(prefix="/studies/{study_code}/raters/{rater_code}")
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from app.language import N_
+from app.words.language import N_
 
 QUICK_SECONDS = 8
 """Twenty snippets cannot be read in less."""

@@ -6,7 +6,7 @@ from fastapi import Request, Response
 
 from app.models import Study
 from app.rating.terms import Terms
-from app.web import address, render
+from app.web.pages import address, render
 
 
 def show_link(

@@ -7,7 +7,7 @@ from app.errors import Conflict, Refused
 from app.models import Administrator, Invitation, OwnRater, Rater, Study, StudyState
 from app.raters.actions import CLOSED, invite, join
 from app.roles import Role, require
-from app.security import remember_own
+from app.web.security import remember_own
 
 SHUT_OUT = "You were shut out as a rater of this study, or withdrew your consent, so you cannot rate in it any more."
 SIMULATED = "This study is simulated: only programs take part in it. Make another study for people."

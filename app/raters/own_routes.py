@@ -4,14 +4,14 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Form, Request, Response
 
-from app.db import ReadSession, WriteSession
 from app.errors import Invalid
-from app.params import AppSettings, Code
 from app.raters.own import check_may_begin, take_place
 from app.raters.queries import study_by_code
 from app.rating.examples import EXAMPLES
-from app.security import ReadingAdministrator, WritingAdministrator, let_in
-from app.web import address, redirect, render
+from app.store.db import ReadSession, WriteSession
+from app.web.pages import address, redirect, render
+from app.web.params import AppSettings, Code
+from app.web.security import ReadingAdministrator, WritingAdministrator, let_in
 
 router = APIRouter(prefix="/studies/{study_code}/rate")
 

@@ -30,8 +30,8 @@ from app.rating.completion import own_code
 from app.rating.sittings import LONGEST_GAP, is_over
 from app.rating.statements import GIVEN_STATES, given_and_not_undone
 from app.rating.terms import Terms
-from app.security import token_hash
 from app.settings import Settings
+from app.web.security import token_hash
 
 
 @dataclass(frozen=True, kw_only=True)

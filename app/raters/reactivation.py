@@ -8,7 +8,7 @@ from app.errors import Conflict, Refused
 from app.models import Invitation, OwnRater, PanelMember, Rater, Study, StudyState
 from app.raters.actions import rater_by_code
 from app.raters.room import check_room, lock_study, take_free_seat
-from app.security import new_token, token_hash
+from app.web.security import new_token, token_hash
 
 WITHDRAWN = (
     "This rater has withdrawn their consent, so nobody can be let in as them again. Make a new link for whoever wants "

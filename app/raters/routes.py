@@ -4,10 +4,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Form, Request, Response
 
 from app import clock
-from app.db import ReadSession, WriteSession
 from app.errors import Conflict, Invalid, NotFound, Refused
 from app.models import Invitation, Rater, StudyState
-from app.params import AppSettings, Code, OptionalNumber, ShortText
 from app.raters import actions
 from app.raters.gone import check_may_come
 from app.raters.invitations import refusal
@@ -27,7 +25,10 @@ from app.raters.room import Full, check_any_room
 from app.raters.withdrawal import withdraw_consent
 from app.rating.examples import EXAMPLES
 from app.roles import Role, require
-from app.security import (
+from app.store.db import ReadSession, WriteSession
+from app.web.pages import address, redirect, render
+from app.web.params import AppSettings, Code, OptionalNumber, ShortText
+from app.web.security import (
     RATER_COOKIE,
     ReadingAdministrator,
     ReadingRater,
@@ -39,7 +40,6 @@ from app.security import (
     let_out,
     remember_own,
 )
-from app.web import address, redirect, render
 
 router = APIRouter()
 

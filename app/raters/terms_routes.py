@@ -4,17 +4,17 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form, Request, Response
 
-from app.db import ReadSession, WriteSession
 from app.errors import Invalid
 from app.models import Administrator, Study
-from app.params import AppSettings, Code, OptionalNumber, ShortText
 from app.raters.queries import study_by_code
 from app.raters.terms import set_terms
 from app.rating.terms import Terms
 from app.roles import Role, require
-from app.security import ReadingAdministrator, WritingAdministrator
 from app.settings import Settings
-from app.web import redirect, render
+from app.store.db import ReadSession, WriteSession
+from app.web.pages import redirect, render
+from app.web.params import AppSettings, Code, OptionalNumber, ShortText
+from app.web.security import ReadingAdministrator, WritingAdministrator
 
 router = APIRouter(prefix="/studies/{study_code}/terms")
 

@@ -6,7 +6,6 @@ from typing import NamedTuple
 from sqlalchemy import Select, and_, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
-from app.compiled import Compiled
 from app.models import Assignment, AssignmentState, Item, Placement, Rater, Sitting, Study
 from app.models.base import new_code
 from app.rating.assignment import lease_is_over, wants_more
@@ -27,6 +26,7 @@ from app.rating.statements import (
 )
 from app.rating.terms import Terms
 from app.settings import Settings
+from app.store.compiled import Compiled
 
 
 class Own(NamedTuple):

@@ -7,10 +7,10 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.util import identity_key
 
-from app.compiled import Compiled
 from app.errors import Conflict, Refused
 from app.models import BrowserSession, Rater, RaterPhase, Study, StudyState
-from app.security import RUNS, let_in_rater, shown_token
+from app.store.compiled import Compiled
+from app.web.security import RUNS, let_in_rater, shown_token
 
 CLOSED = "The study was closed in the meantime, so no more verdicts are taken. Thank you for yours."
 ELSEWHERE = "You have gone on to the next part, so verdicts can neither be given nor changed any more. Go on there."

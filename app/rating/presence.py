@@ -5,13 +5,13 @@ from datetime import datetime
 from sqlalchemy import bindparam, insert, update
 from sqlalchemy.orm import Session
 
-from app.compiled import Compiled
 from app.models import Sitting
 from app.models.base import new_code
 from app.rating.locked import SomeRater
 from app.rating.queries import newest_sitting
 from app.rating.sittings import NewestSitting, Stretch, is_break_due, is_over, prolonged, stretched
 from app.settings import Settings
+from app.store.compiled import Compiled
 
 CHANGE = Compiled(update(Sitting).where(Sitting.id == bindparam("sitting")))
 OPEN = Compiled(insert(Sitting).returning(Sitting.id))

@@ -7,7 +7,6 @@ from sqlalchemy import Select, and_, exists, func, select
 from sqlalchemy.orm import Session
 
 from app import clock
-from app.compiled import Compiled
 from app.models import (
     Amendment,
     Assignment,
@@ -27,6 +26,7 @@ from app.rating.sittings import NewestSitting, is_over
 from app.rating.statements import DONE, FREE, GIVEN_STATES, IN_HAND, NEWEST_SITTING, PAGE, TODAY, UNFILLED
 from app.rating.terms import Terms
 from app.settings import Settings
+from app.store.compiled import Compiled
 
 USUAL_CLOCK = (60, 120)
 COUNT_DONE, ANY_FREE = Compiled(DONE), Compiled(FREE)

@@ -9,11 +9,8 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from app import clock
-from app.db import ReadSession, SeparateReads, WriteSession
 from app.errors import Conflict, NotFound
-from app.form import described, read_form
 from app.models import RaterPhase, Verdict
-from app.params import AppSettings, Code, FormText, NoNul
 from app.rating import actions, pausing, queries
 from app.rating.beside import beside
 from app.rating.completion import completion_of
@@ -22,10 +19,13 @@ from app.rating.locked import LockedRater, SomeRater, lock_rater_of
 from app.rating.phases import PLACES, next_phase
 from app.rating.stays import own_stays
 from app.rating.words import KEY_NAMES, PALETTE_NAMES, THEME_NAMES, VERDICT_WORDS
-from app.security import RATER_COOKIE, ReadingRater, find_rater, reading_rater
 from app.settings import Settings
-from app.web import redirect, render, trusted, wants_fragment
-from app.writer import writer_of
+from app.store.db import ReadSession, SeparateReads, WriteSession
+from app.store.writer import writer_of
+from app.web.form import described, read_form
+from app.web.pages import redirect, render, trusted, wants_fragment
+from app.web.params import AppSettings, Code, FormText, NoNul
+from app.web.security import RATER_COOKIE, ReadingRater, find_rater, reading_rater
 
 router = APIRouter()
 

@@ -9,7 +9,6 @@ from typing import Any
 from sqlalchemy import ColumnElement, Integer, ScalarSelect, Select, and_, bindparam, exists, func, literal, or_, select
 from sqlalchemy.orm import aliased
 
-from app.compiled import Compiled
 from app.models import (
     Assignment,
     AssignmentState,
@@ -26,6 +25,7 @@ from app.models import (
 )
 from app.models.base import UtcDateTime
 from app.rating.sittings import NewestSitting
+from app.store.compiled import Compiled
 
 GIVEN_STATES = (AssignmentState.RATED, AssignmentState.SURPLUS)
 UNGIVEN_STATES = tuple(state for state in AssignmentState if state not in GIVEN_STATES)

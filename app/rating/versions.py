@@ -10,10 +10,10 @@ from sqlalchemy import bindparam, insert, or_, select
 from sqlalchemy.orm import Session
 
 from app import log
-from app.compiled import Compiled
 from app.errors import AppError, Conflict, Invalid
 from app.models import Rating, RatingAction, StudyState, Verdict
 from app.rating.locked import CLOSED, SomeRater
+from app.store.compiled import Compiled
 
 LONGEST_TEXT = 2000
 

@@ -1,7 +1,7 @@
 """Words that templates take from a list. N_ marks them for translation."""
 
-from app.language import N_
 from app.models import Verdict
+from app.words.language import N_
 
 VERDICT_WORDS = {
     Verdict.INTERPRETABLE: N_("Interpretable"),

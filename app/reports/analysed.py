@@ -8,10 +8,10 @@ from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from app.language import Language
 from app.reports.names import letter
 from app.reports.record import seed_of
 from app.reports.speech import say
+from app.words.language import Language
 
 if TYPE_CHECKING:
     import pandas as pd

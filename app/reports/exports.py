@@ -19,7 +19,7 @@ from app.reports.rows import read_rows
 from app.reports.seal_file import seal_file
 from app.reports.table import Table, asked_for, reached
 from app.reports.tables import DICTIONARY, TABLES, dictionary, given_out_in
-from app.said import N_, Said
+from app.words.said import N_, Said
 
 FORMATS: tuple[Format, ...] = ("csv", "parquet", "json")
 FORMAT = 1

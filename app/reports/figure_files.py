@@ -4,8 +4,8 @@ import json
 from typing import Literal
 
 from app.errors import NotFound
-from app.language import N_, Language
 from app.reports.report import ENGLISH, Report
+from app.words.language import N_, Language
 
 FigureFormat = Literal["svg", "png", "json"]
 FORMATS: tuple[FigureFormat, ...] = ("svg", "png", "json")

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from app.language import Language
 from app.reports.exports import File
 from app.reports.exports import as_json as json_bytes
 from app.reports.figure_files import FORMATS, figure_file
@@ -10,6 +9,7 @@ from app.reports.page import ENGLISH, standalone
 from app.reports.pdf import can_make_pdf, pdf
 from app.reports.rated_items import RatedItem
 from app.reports.report import Report, as_json
+from app.words.language import Language
 
 
 def report_files(report: Report, appendix: Sequence[RatedItem] = (), speaking: Language = ENGLISH) -> Iterator[File]:

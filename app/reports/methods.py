@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from app.language import N_
 from app.reports.names import condition_name, percent, size_name
 from app.reports.words import Words
+from app.words.language import N_
 
 if TYPE_CHECKING:
     from app.reports.report import Report

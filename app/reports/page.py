@@ -5,7 +5,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from app.language import N_, Language, language
 from app.reports import names
 from app.reports.methods import methods
 from app.reports.other_tests import other_tests
@@ -13,9 +12,10 @@ from app.reports.rated_items import RatedItem
 from app.reports.report import Report
 from app.reports.undefined import Undefined, undefined
 from app.reports.words import Words
-from app.static import STATIC
 from app.studies import words as plan_words
-from app.web import environment, trusted
+from app.web.pages import environment, trusted
+from app.web.static import STATIC
+from app.words.language import N_, Language, language
 
 CONTENTS = (
     ("fraction", N_("Fraction")),

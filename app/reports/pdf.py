@@ -6,13 +6,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from app.errors import Conflict
-from app.language import N_, Language
 from app.reports.html_tree import parse
 from app.reports.page import ENGLISH, context
 from app.reports.rated_items import RatedItem
 from app.reports.report import Report
 from app.reports.typeset import typeset
-from app.web import ROOT, environment
+from app.web.pages import ROOT, environment
+from app.words.language import N_, Language
 
 MISSING = N_(
     "This server cannot make a PDF, because the package typst is not installed. "

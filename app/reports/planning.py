@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.errors import Invalid
-from app.language import N_
+from app.words.language import N_
 
 if TYPE_CHECKING:
     from app.reports.statistics.power import Needed, Power

@@ -9,12 +9,12 @@ from markupsafe import Markup
 from pydantic import BaseModel, Field
 
 from app.errors import Invalid
-from app.language import Language, language_of
 from app.reports import names, planning
 from app.reports.planning import Question
 from app.reports.speech import in_language
-from app.security import ReadingAdministrator
-from app.web import render, streamed
+from app.web.pages import render, streamed
+from app.web.security import ReadingAdministrator
+from app.words.language import Language, language_of
 
 router = APIRouter()
 TURN = Lock()

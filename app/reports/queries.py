@@ -23,9 +23,9 @@ from app.models import (
 )
 from app.reports.form_features import form_of
 from app.reports.standing import raters_in_order
-from app.said import N_
 from app.studies.early import opened_early
 from app.studies.queries import find_study
+from app.words.said import N_
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.orm import Session
 
-from app.language import Language, language
 from app.models import Amendment, Study
 from app.rating.queries import clock_of
 from app.reports.amended import Amended, EarlyItem, amended, early_items, plans_of
@@ -21,6 +20,7 @@ from app.reports.queries import pages, verdicts
 from app.reports.record import Record, record, seed_of
 from app.reports.standing import raters_in_order
 from app.studies.plans import amendments
+from app.words.language import Language, language
 
 if TYPE_CHECKING:
     import pandas as pd

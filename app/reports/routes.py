@@ -4,10 +4,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.db import ReadSession
-from app.language import language_of
 from app.models import Administrator, Study
-from app.params import AppSettings, Code
 from app.rating.beside import HTMX_CONFIG
 from app.reports import names
 from app.reports.exports import as_json as json_bytes
@@ -25,9 +22,12 @@ from app.reports.table import Name
 from app.reports.taken import TAKEN
 from app.reports.words import Words
 from app.reports.working import STEPS, Work, begin
-from app.security import ReadingAdministrator
+from app.store.db import ReadSession
 from app.studies.queries import find_study
-from app.web import redirect, render, trusted
+from app.web.pages import redirect, render, trusted
+from app.web.params import AppSettings, Code
+from app.web.security import ReadingAdministrator
+from app.words.language import language_of
 
 router = APIRouter(prefix="/studies/{code}")
 Page = Annotated[int, Query(ge=1, le=1_000_000)]

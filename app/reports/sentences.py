@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from app.language import N_, Language
+from app.words.language import N_, Language
 
 SENTENCES = (
     N_(

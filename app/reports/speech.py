@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from app.language import Language, language
+from app.words.language import Language, language
 
 _speaking: ContextVar[Language | None] = ContextVar("speaking", default=None)
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from fastapi import Depends, Request
 
 from app.audit_log import record
-from app.db import SeparateTransactions
-from app.params import Code
 from app.raters.queries import study_by_code
-from app.security import ReadingAdministrator
+from app.store.db import SeparateTransactions
+from app.web.params import Code
+from app.web.security import ReadingAdministrator
 
 
 def _note(

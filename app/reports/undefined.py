@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from app.language import N_
 from app.reports.statistics.estimate import Estimate, Test
+from app.words.language import N_
 
 if TYPE_CHECKING:
     from app.reports.statistics.analysis import Analysis

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.language import N_, Language
 from app.reports.names import MINUS, letter
 from app.reports.sentences import translated
 from app.reports.statistics.estimate import Estimate
+from app.words.language import N_, Language
 
 NOTHING = "–"
 THINGS = {

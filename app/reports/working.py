@@ -4,8 +4,8 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from threading import Lock
 
-from app.language import N_, Language
 from app.reports.analysed import Inputs, analysed, kept
+from app.words.language import N_, Language
 
 STEPS = (N_("Loading the statistics"), N_("Resampling and testing"), N_("Drawing the figures"))
 _thread = ThreadPoolExecutor(1, thread_name_prefix="report")  # one at a time: each takes all of a core

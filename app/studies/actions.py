@@ -3,13 +3,12 @@ from sqlalchemy.orm import Session
 
 from app import clock, log
 from app.administrators.actions import check_password
-from app.db import OpenTransaction
 from app.errors import AppError, Conflict, Invalid
-from app.language import N_
 from app.models import Administrator, Arm, OpenedItem, Study, StudyState, UnblindingRequest
 from app.raters.gone import forget_fingerprints
 from app.roles import Role, require
 from app.settings import Settings
+from app.store.db import OpenTransaction
 from app.studies import two_persons
 from app.studies.beforehand import Look, look, still_holds
 from app.studies.draw import LEVEL
@@ -20,6 +19,7 @@ from app.studies.said import said_so_far
 from app.studies.seal import digest
 from app.studies.so_far import so_far
 from app.studies.unblinding import bars, checks
+from app.words.language import N_
 
 
 def close_study(session: Session, code: str, administrator: Administrator) -> Study:

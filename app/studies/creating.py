@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 from app import log
 from app.errors import Conflict, Invalid
 from app.key import create_key, decrypt, encrypt, load_key, padded
-from app.language import N_
 from app.models import (
     Arm,
     Item,
@@ -33,6 +32,7 @@ from app.studies.earlier import earlier
 from app.studies.freezing import Frozen
 from app.studies.rules import seal_rules
 from app.studies.seal import canonical, digest, item_key
+from app.words.language import N_
 
 SECRET_BYTES = 32
 LONGEST_NAME = 200

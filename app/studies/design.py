@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self, get_args
 
 from app.errors import Invalid
-from app.said import N_, Said
+from app.words.said import N_, Said
 
 MOST_VERDICTS = 1_000_000
 LONGEST_INSTRUCTIONS = 4000

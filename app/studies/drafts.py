@@ -10,17 +10,17 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from app import clock
-from app.db import OpenTransaction
 from app.errors import AppError, NotFound
 from app.models import Draft, DraftState, Study
-from app.said_again import kept, said_again
 from app.settings import Settings
+from app.store.db import OpenTransaction
 from app.studies.asked import Asked
 from app.studies.creating import create_study, new_secret
 from app.studies.draw import DrawnItem
 from app.studies.freezing import Watch, freeze
 from app.studies.seal import digest
 from app.studies.study_file import read, write
+from app.words.said_again import kept, said_again
 
 STEP_SECONDS = 0.5
 """Progress is written down no more often than this."""

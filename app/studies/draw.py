@@ -15,8 +15,8 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from app.errors import Invalid
-from app.said import N_
 from app.studies.design import Design
+from app.words.said import N_
 
 _spelled = json.JSONEncoder(separators=(",", ":")).encode
 """Made once: making an encoder costs as much as using it."""

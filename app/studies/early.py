@@ -7,18 +7,18 @@ from sqlalchemy.orm import Session
 
 from app import log
 from app.administrators.actions import check_password
-from app.db import OpenTransaction
 from app.errors import AppError, Conflict, Invalid, NotFound
-from app.language import N_
 from app.models import Administrator, Assignment, AssignmentState, EarlyOpening, Item, Rater, Study, StudyState
 from app.roles import Role, require
 from app.settings import Settings
+from app.store.db import OpenTransaction
 from app.studies.opening import open_item
 from app.studies.proof import proof_of
 from app.studies.queries import locked_study
 from app.studies.reasons import checked_reason
 from app.studies.records import record_of
 from app.studies.seal import digest, leaf
+from app.words.language import N_
 
 FORMAT = 1
 

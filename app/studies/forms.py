@@ -8,13 +8,13 @@ from fastapi import Form
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from app.errors import Invalid
-from app.language import N_
-from app.params import no_nul
 from app.reports.statistics.plan import LONGEST_QUESTION, CannotDecide, Correction, Plan, Shuffle, Version
 from app.settings import Settings
 from app.studies.asked import FIRST, PLANNED, USUAL_PLAN, Asked
 from app.studies.design import LONGEST_INSTRUCTIONS, Design, SnippetChoice
 from app.studies.importing import listed
+from app.web.params import no_nul
+from app.words.language import N_
 
 Name = Annotated[str, Field(max_length=200), AfterValidator(no_nul)]
 Number = Annotated[int, Field(ge=0, le=100_000)]

@@ -8,7 +8,6 @@ from typing import Any
 from app.errors import Invalid
 from app.rating.shading import Fragments
 from app.reports.statistics.plan import Plan
-from app.said import N_
 from app.studies.asked import USUAL_PLAN
 from app.studies.design import Design
 from app.studies.draw import Allocation, DrawnItem
@@ -17,6 +16,7 @@ from app.studies.other_runs import OtherRun, read_others
 from app.studies.rendering import padded, rendered
 from app.studies.seal import Record, content_digest, sealed
 from app.studies.whole_draw import draw_whole
+from app.words.said import N_
 
 Watch = Callable[[Iterable[DrawnItem], int], Iterable[DrawnItem]]
 """Passes items on and shows how many of them are done."""

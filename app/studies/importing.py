@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from app.errors import Invalid
 from app.rating.snippets import Reach, Shown, on_each_side
-from app.said import N_, Quoted, Said
 from app.studies import spectrum
 from app.studies.design import Design
 from app.studies.draw import OF_DIRECTIONS, SHOWN, DrawnItem
+from app.words.said import N_, Quoted, Said
 from model_runner.run_arrays import KINDS, STATES
 from model_runner.run_error import RunFolderError
 from model_runner.run_folder import Run, Snippet, open_run

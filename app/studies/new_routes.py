@@ -6,15 +6,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, BackgroundTasks, Query, Request, Response, UploadFile
 
-from app.db import ReadSession, SeparateTransactions
 from app.errors import AppError, Conflict, Invalid
-from app.language import N_
 from app.models import Administrator, DraftState
-from app.params import AppSettings, Code
 from app.rating.beside import HTMX_CONFIG
 from app.roles import Role, require
-from app.security import ReadingAdministrator
 from app.settings import Settings
+from app.store.db import ReadSession, SeparateTransactions
 from app.studies import drafts, words
 from app.studies.asked import FIRST, PLANNED, TEMPLATES, USUAL_PLAN, Asked
 from app.studies.creating import check_name
@@ -25,7 +22,10 @@ from app.studies.like import asked_of
 from app.studies.previewing import Preview, preview
 from app.studies.queries import find_study
 from app.studies.study_file import LARGEST_FILE, read, write
-from app.web import redirect, render, trusted
+from app.web.pages import redirect, render, trusted
+from app.web.params import AppSettings, Code
+from app.web.security import ReadingAdministrator
+from app.words.language import N_
 
 router = APIRouter()
 CodeQuery = Annotated[str | None, Query(pattern=r"^[A-Za-z0-9_-]{1,64}$")]

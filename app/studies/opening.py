@@ -9,9 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.errors import Conflict
 from app.key import decrypt, load_key
-from app.language import N_
 from app.models import Item, ItemContent, ItemKey, Study
-from app.said import Said
 from app.settings import Settings
 from app.studies.creating import item_context, secret_context
 from app.studies.design import Design
@@ -19,6 +17,8 @@ from app.studies.draw import Replaced, draw
 from app.studies.importing import LETTERS
 from app.studies.records import record_of
 from app.studies.seal import broken_by, content_digest, leaf
+from app.words.language import N_
+from app.words.said import Said
 
 NOT_SEALED = N_("Item %(code)s is not the one that was sealed.")
 STATES = {letter: state for state, letter in LETTERS.items()}

@@ -10,13 +10,13 @@ import numpy as np
 from app.errors import Invalid
 from app.models import Verdict
 from app.rating.snippets import Shown, reach
-from app.said import N_
 from app.studies import checking
 from app.studies.design import Design
 from app.studies.draw import SHOWN, DrawnItem
 from app.studies.importing import FEW, Arm, kept_of, letters_of, rows_of, shown
 from app.studies.practice import ONE_TOKEN
 from app.studies.whole_draw import splits
+from app.words.said import N_
 from model_runner.run_folder import Run, Snippet
 
 MOSTLY = 0.8

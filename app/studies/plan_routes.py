@@ -5,16 +5,16 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 from starlette.datastructures import FormData
 
-from app.db import OpenTransaction, SeparateReads, SeparateTransactions
 from app.errors import AppError, Invalid
-from app.form import MOST_FIELDS
 from app.models import Administrator
-from app.params import Code
 from app.raters.queries import rater_names
-from app.said import N_
-from app.security import ReadingAdministrator
+from app.store.db import OpenTransaction, SeparateReads, SeparateTransactions
 from app.studies import plans, queries, words
-from app.web import redirect, render
+from app.web.form import MOST_FIELDS
+from app.web.pages import redirect, render
+from app.web.params import Code
+from app.web.security import ReadingAdministrator
+from app.words.said import N_
 
 router = APIRouter()
 MOST_LETTERS = 10_000

@@ -12,12 +12,12 @@ from app.errors import Conflict, Invalid, NotFound
 from app.models import Administrator, Amendment, Arm, Rater, Study, StudyState
 from app.reports.statistics.plan import Plan
 from app.roles import Role, require
-from app.said import N_, Said
 from app.studies import two_persons
 from app.studies.asked import FOLLOWS
 from app.studies.queries import count_verdicts, locked_study
 from app.studies.reasons import checked_reason
 from app.studies.seal import digest
+from app.words.said import N_, Said
 
 AMENDABLE = tuple(field.name for field in fields(Plan) if field.name not in FOLLOWS)
 

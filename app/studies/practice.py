@@ -8,9 +8,9 @@ needs nobody's opinion, and feedback teaches the rule: every arm has as many of 
 from collections.abc import Iterator, Sequence
 
 from app.errors import Invalid
-from app.said import N_
 from app.studies.design import Design
 from app.studies.draw import SHOWN, DrawnItem, Offer, Secret, Unit, drawn_item
+from app.words.said import N_
 
 ONE_TOKEN = "1"  # noqa: S105  # a letter of an offer
 """The letter of a neuron that can be shown and whose strongest firings are mostly on one token."""

@@ -1,7 +1,7 @@
 """Reasons that people write down for an act: kept in full beside it, digested in the log."""
 
 from app.errors import Invalid
-from app.language import N_
+from app.words.language import N_
 
 LONGEST_REASON = 2000
 

@@ -2,19 +2,19 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.db import ReadSession, WriteSession
-from app.params import AppSettings, Code
 from app.raters.leases import held_by_raters
 from app.raters.left_over import left_over
 from app.raters.own import own_place
 from app.raters.paging import count_pages, of_page
 from app.raters.queries import rater_rows, sitting_rows
-from app.security import ReadingAdministrator, WritingAdministrator, find_administrator, find_rater
+from app.store.db import ReadSession, WriteSession
 from app.studies import actions, queries
 from app.studies.early import opened_early
 from app.studies.importing import listed
 from app.studies.plans import amendments
-from app.web import redirect, render
+from app.web.pages import redirect, render
+from app.web.params import AppSettings, Code
+from app.web.security import ReadingAdministrator, WritingAdministrator, find_administrator, find_rater
 
 router = APIRouter()
 RatersPage = Annotated[int, Query(ge=1, le=1_000_000)]

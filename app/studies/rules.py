@@ -18,11 +18,11 @@ from sqlalchemy.orm import Session
 from app.errors import Conflict
 from app.key import decrypt, encrypt, padded
 from app.models import SealedRules, Study
-from app.said import N_
 from app.studies.draw import DrawnItem
 from app.studies.freezing import Frozen
 from app.studies.importing import Arm
 from app.studies.seal import canonical
+from app.words.said import N_
 
 YES = "INTERPRETABLE"
 

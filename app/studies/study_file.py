@@ -9,9 +9,9 @@ from typing import Any
 
 from app.errors import Invalid
 from app.reports.statistics.plan import Plan
-from app.said import N_, Quoted, Said
 from app.studies.asked import USUAL_PLAN, Asked
 from app.studies.design import Design
+from app.words.said import N_, Quoted, Said
 
 FORMAT = 1
 LARGEST_FILE = 100_000

@@ -8,11 +8,11 @@ from sqlalchemy.orm import Session
 from app import clock, log
 from app.administrators.queries import gave_access
 from app.errors import Conflict
-from app.language import N_
 from app.models import Administrator, Study, UnblindingRequest
 from app.roles import Role, roles_of
 from app.studies.queries import locked_study
 from app.studies.seal import digest
+from app.words.language import N_
 
 TO_CONFIRM = timedelta(hours=24)
 LONGEST_BOTH = 100

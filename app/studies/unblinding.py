@@ -5,16 +5,16 @@ from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
-from app.language import N_
 from app.log import Line
 from app.models import Study, StudyState
-from app.said import Said
 from app.studies.early import opened_early
 from app.studies.opening import Opened
 from app.studies.plans import amendments
 from app.studies.queries import count_held, count_verdicts, count_wanted, first_verdict_at
 from app.studies.seal import digest, leaf
 from app.studies.so_far import SoFar, so_far
+from app.words.language import N_
+from app.words.said import Said
 
 SHOWN = 3
 """Of the faults of an allocation, so many are told."""

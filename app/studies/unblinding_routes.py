@@ -4,18 +4,18 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request, Response
 
-from app.db import OpenTransaction, ReadSession, SeparateReads, SeparateTransactions, WriteSession
 from app.errors import AppError, NotFound
 from app.models import Administrator, StudyState
-from app.params import AppSettings, Code, FormText, ShortText
 from app.raters.queries import rater_names
 from app.roles import Role, require
-from app.security import ReadingAdministrator, WritingAdministrator
 from app.settings import Settings
+from app.store.db import OpenTransaction, ReadSession, SeparateReads, SeparateTransactions, WriteSession
 from app.studies import actions, early, queries, two_persons
 from app.studies.opening import open_study
 from app.studies.unblinding import bars, checks
-from app.web import redirect, render
+from app.web.pages import redirect, render
+from app.web.params import AppSettings, Code, FormText, ShortText
+from app.web.security import ReadingAdministrator, WritingAdministrator
 
 router = APIRouter()
 StudyName = Annotated[str, Form(max_length=200)]

@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from app.errors import Invalid
-from app.said import N_
 from app.studies.checking import draw_checks
 from app.studies.design import Design
 from app.studies.draw import Allocation, Offer, Secret, draw
 from app.studies.practice import check_practice, draw_practice
+from app.words.said import N_
 
 OtherOffers = Mapping[str, Offer]
 """What an arm's runs over other splits offer, by split."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.language import N_
+from app.words.language import N_
 
 PLAN_WORDS: Mapping[str, str] = {
     "question": N_("Question and expectation"),

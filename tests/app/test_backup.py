@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, func, select
 
-from app import clock, commands
-from app.backup import backup, restore
+from app import clock
 from app.cli import main
-from app.db import open_engine, transaction
+from app.commands import terminal
 from app.errors import Conflict, Invalid, NotFound
 from app.log import first_broken_line
 from app.models import Base, Event
 from app.settings import Settings
+from app.store.backup import backup, restore
+from app.store.db import open_engine, transaction
 from tests.app.rating.test_claiming_at_once import prepare, rate_all
 from tests.app.seated import faults
 
@@ -145,6 +146,6 @@ def test_a_file_that_is_no_database_is_a_sentence(
     text = tmp_path / "notes.txt"
     text.write_text("not a database, and longer than the first bytes that tell one from other files" * 9, "utf-8")
     settings = Settings(database_url=f"sqlite:///{text}", key_file=tmp_path / "key", _env_file=None)
-    monkeypatch.setattr(commands, "get_settings", lambda: settings)
+    monkeypatch.setattr(terminal, "get_settings", lambda: settings)
     assert main(["study", "list"]) == 2
     assert capsys.readouterr().err == "The database cannot be used: file is not a database\n"

@@ -10,12 +10,12 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import Engine, func, select
 
-from app import sqlite
-from app.db import transaction
 from app.main import create_app
 from app.models import Rating
 from app.raters.actions import invite
 from app.settings import Settings
+from app.store import sqlite
+from app.store.db import transaction
 from tests.studies import make_study
 
 SOMEBODY = {"cookie": "glance_rater=xxxxxxxxxxxxxxxxxxxx"}

@@ -10,10 +10,10 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
 from app.clock import now
-from app.compiled import Compiled
-from app.db import transaction
 from app.models import Assignment, AssignmentState, Event, Item, ItemContent, Rater, Rating, Sitting, Study
 from app.models.base import new_code
+from app.store.compiled import Compiled
+from app.store.db import transaction
 from tests.app.seated import Hand, join, seated_study
 
 MODELS = [Study, Rater, Sitting, Assignment, Rating, Item, ItemContent, Event]

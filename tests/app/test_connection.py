@@ -12,8 +12,8 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from app.connection import MOST_BYTES, Connection
-from app.migrate import upgrade
+from app.store.migrate import upgrade
+from app.web.connection import MOST_BYTES, Connection
 from tests.app.served import free_port, server
 
 

@@ -12,11 +12,11 @@ from pydantic import ValidationError
 from sqlalchemy import Engine, func, select, text
 from sqlalchemy.orm import Session
 
-from app import durable, sqlite
-from app.db import open_engine, reading, transaction
-from app.migrate import upgrade
 from app.models import Study
 from app.settings import Settings
+from app.store import durable, sqlite
+from app.store.db import open_engine, reading, transaction
+from app.store.migrate import upgrade
 from tests.app.seated import seated_study
 
 

@@ -17,10 +17,10 @@ from pydantic import BaseModel, Field
 from starlette.types import Message
 
 from app.errors import Invalid
-from app.form import KIND, MOST_FIELDS, read_form
 from app.models import Verdict
-from app.params import FormText, NoNul, ShortText
 from app.rating.routes import KEY, VerdictForm
+from app.web.form import KIND, MOST_FIELDS, read_form
+from app.web.params import FormText, NoNul, ShortText
 
 
 class Small(BaseModel):

@@ -11,10 +11,10 @@ import pytest
 from sqlalchemy import select
 
 from app import clock
-from app.db import open_engine, transaction
 from app.log import first_broken_line
 from app.models import Assignment, Event, Rating
 from app.raters import actions
+from app.store.db import open_engine, transaction
 from tests.app.seated import faults, seated_study
 from tests.app.served import server
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from fastapi.testclient import TestClient
 
-from app.language import LANGUAGES, LOCALE, language
+from app.words.language import LANGUAGES, LOCALE, language
 from tests.messages import catalogue, messages
 
 FIELDS = re.compile(r"%\(\w+\)s|%%|</?b>")

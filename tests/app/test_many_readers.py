@@ -6,8 +6,8 @@ from pathlib import Path
 
 import httpx2 as httpx
 
-from app.db import OVERFLOW, THREADS, open_engine, transaction
 from app.raters import actions
+from app.store.db import OVERFLOW, THREADS, open_engine, transaction
 from tests.app.seated import seated_study
 from tests.app.served import server
 

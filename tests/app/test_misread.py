@@ -7,10 +7,10 @@ from fastapi.testclient import TestClient
 from pydantic import BaseModel, Field, ValidationError
 from sqlalchemy.orm import Session
 
-from app.form import KIND, MOST_FIELDS
-from app.language import language
-from app.misread import said_of
-from app.params import NoNul
+from app.web.form import KIND, MOST_FIELDS
+from app.web.misread import said_of
+from app.web.params import NoNul
+from app.words.language import language
 from tests.studies import sign_in
 
 

@@ -13,10 +13,10 @@ import pytest
 from sqlalchemy import select
 
 from app.clock import now
-from app.db import open_engine, transaction
 from app.models import Rating
 from app.raters import actions
 from app.settings import Settings
+from app.store.db import open_engine, transaction
 from tests.app.seated import faults
 from tests.app.served import free_port, server, wait_for
 from tests.studies import PASSWORD, make_administrator, make_study

@@ -8,12 +8,12 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import Engine, text
 
-from app import sqlite
-from app.db import transaction
 from app.main import create_app
 from app.raters.actions import invite
 from app.reports.taken import TAKEN
 from app.settings import Settings
+from app.store import sqlite
+from app.store.db import transaction
 from app.studies.actions import close_study
 from tests.app.crawl import api_routes
 from tests.studies import PASSWORD, make_administrator, make_study

@@ -8,11 +8,11 @@ from fastapi.testclient import TestClient
 from sqlalchemy.orm import Session
 
 from app.errors import Invalid
-from app.language import language
 from app.settings import Settings
 from app.studies.design import Design
 from app.studies.freezing import freeze, plan_for
 from app.studies.study_file import read
+from app.words.language import language
 from tests.studies import PASSWORD, SECRET, make_administrator, make_study, open_rater, sign_in, two_runs
 
 REFUSED: dict[str, tuple[str, dict[str, str], str]] = {

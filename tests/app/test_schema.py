@@ -8,8 +8,8 @@ from sqlalchemy import Connection, Engine, Inspector, insert, inspect, text
 from sqlalchemy.exc import IntegrityError
 
 from app.clock import now
-from app.migrate import configuration, is_current
 from app.models import Base, BrowserSession
+from app.store.migrate import configuration, is_current
 
 
 def described(inspector: Inspector, schema: str | None) -> dict[str, Any]:

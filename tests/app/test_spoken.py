@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from jinja2 import DictLoader, Environment, StrictUndefined
 
-from app.language import LANGUAGES, language
-from app.spoken import in_language
-from app.web import environment
+from app.web.pages import environment
+from app.words.language import LANGUAGES, language
+from app.words.spoken import in_language
 
 TEMPLATES = {
     "plain": '{{ _("Interpretable") }} {{ _(\'Undo\') }} {{ _(  "Undo"  ) }}',

@@ -12,11 +12,11 @@ from sqlalchemy import Connection, Engine, Select, event, text
 from sqlalchemy.orm import Session
 
 from app import clock
-from app.db import open_engine, transaction
 from app.main import create_app
 from app.raters.actions import invite
 from app.rating.statements import FREE, FREE_OF_SEAT, FREE_OF_SEAT_ONWARD, FREE_ONWARD
 from app.settings import Settings
+from app.store.db import open_engine, transaction
 from tests.app.seated import join, seated_study
 
 MOST_FOR_A_VERDICT, MOST_FOR_A_PAGE = 14, 2

@@ -40,9 +40,9 @@ SERVE = """
 import sys, tempfile
 from pathlib import Path
 from fastapi.testclient import TestClient
-from app.db import open_engine, transaction
+from app.store.db import open_engine, transaction
 from app.main import create_app
-from app.migrate import upgrade
+from app.store.migrate import upgrade
 from app.raters.actions import invite
 from app.settings import Settings
 from tests.studies import make_study

@@ -9,10 +9,10 @@ from fastapi.testclient import TestClient
 from sqlalchemy import Engine, func, select
 
 from app.administrators.signing_in import FREE_TRIES
-from app.db import transaction
 from app.main import create_app
 from app.models import Administrator, Event, OpenedItem, Study, StudyState
 from app.settings import Settings
+from app.store.db import transaction
 from app.studies.actions import close_study
 from tests.studies import PASSWORD, make_administrator, make_study
 

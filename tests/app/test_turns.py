@@ -1,7 +1,7 @@
 import threading
 import time
 
-from app.turns import Turns
+from app.store.turns import Turns
 
 
 def test_threads_go_one_at_a_time_in_the_order_they_came() -> None:

@@ -15,11 +15,11 @@ import pytest
 from sqlalchemy import Engine, select, text
 from sqlalchemy.orm import Session
 
-from app import durable, sqlite, writer
-from app.db import OVERFLOW, THREADS, open_engine, reading, transaction
-from app.db import read_only as without_lock
 from app.models import Study
-from app.writer import Writer
+from app.store import durable, sqlite, writer
+from app.store.db import OVERFLOW, THREADS, open_engine, reading, transaction
+from app.store.db import read_only as without_lock
+from app.store.writer import Writer
 from tests.app.seated import seated_study
 
 T = TypeVar("T")

@@ -16,12 +16,12 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 from sqlalchemy import Engine, select
 
-from app.db import open_engine, transaction
 from app.main import create_app
-from app.migrate import upgrade
 from app.models import Assignment, Rating, Study
 from app.raters.actions import invite
 from app.settings import Settings
+from app.store.db import open_engine, transaction
+from app.store.migrate import upgrade
 from tests.studies import make_study
 
 ARGUMENTS = [

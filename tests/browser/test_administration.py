@@ -6,7 +6,7 @@ from shutil import copytree
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.db import transaction
+from app.store.db import transaction
 from tests.browser.conftest import Open, Site, join, serious
 from tests.studies import PASSWORD, make_administrator, two_runs
 

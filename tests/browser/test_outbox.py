@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 from sqlalchemy import delete
 
-from app import sqlite
-from app.db import transaction
 from app.errors import Busy
 from app.models import BrowserSession, Verdict
+from app.store import sqlite
+from app.store.db import transaction
 from tests.browser.conftest import Open, Site, join, ready
 
 pytestmark = pytest.mark.browser

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import select, update
 
-from app.db import transaction
 from app.models import Rater, Sitting, Study
+from app.store.db import transaction
 from tests.browser.conftest import Open, Site, go_on, ready, serious
 from tests.browser.rating.keys import press
 from tests.browser.test_administration import sign_in

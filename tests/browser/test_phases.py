@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.db import open_engine, transaction
-from app.migrate import upgrade
+from app.store.db import open_engine, transaction
+from app.store.migrate import upgrade
 from tests.browser.conftest import Open, Site, go_on, serious, serve, settings_of
 from tests.browser.test_layout import HIDDEN_PEAKS
 from tests.studies import PHASES, make_study, phased_runs

@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import update
 
-from app.db import transaction
 from app.models import Study
+from app.store.db import transaction
 from tests.browser.conftest import Open, Site, join
 from tests.browser.test_administration import sign_in
 from tests.studies import make_administrator

@@ -9,10 +9,10 @@ from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
 from app.clock import now
-from app.db import transaction
 from app.models import BrowserSession, Study, Verdict
-from app.security import ADMINISTRATOR_COOKIE, LIFETIME, new_token, token_hash
+from app.store.db import transaction
 from app.studies.actions import close_study, unblind_study
+from app.web.security import ADMINISTRATOR_COOKIE, LIFETIME, new_token, token_hash
 from tests.app.seated import Hand, join
 from tests.browser.conftest import Open, Site, broken_rules
 from tests.studies import make_administrator

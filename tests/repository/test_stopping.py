@@ -3,8 +3,8 @@
 import pytest
 
 import demo.__main__ as demonstration
-from app import commands
 from app.cli import main as glance
+from app.commands import database
 
 
 def stop(*_: object, **__: object) -> None:
@@ -12,7 +12,7 @@ def stop(*_: object, **__: object) -> None:
 
 
 def test_the_glance_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(commands, "migrate", stop)
+    monkeypatch.setattr(database, "migrate", stop)
     assert glance(["migrate"]) == 130
     assert capsys.readouterr().err == "\nStopped.\n"
 

@@ -4,12 +4,12 @@ import json
 
 import altair as alt
 
-from app.language import N_
 from app.reports.figures import series
 from app.reports.figures.drawing import Chart, Figure, Row, Size, figure
 from app.reports.names import MINUS, condition_name, in_order
 from app.reports.speech import say
 from app.reports.statistics.blinding import Bang, Blinding
+from app.words.language import N_
 
 TITLE = N_("Bang’s index")
 

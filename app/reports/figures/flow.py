@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from app.language import N_
 from app.reports.figures import series
 from app.reports.figures.drawing import Chart, Figure, Row, Size, figure
 from app.reports.speech import say
+from app.words.language import N_
 
 if TYPE_CHECKING:
     from app.reports.flow import Flow

@@ -5,12 +5,12 @@ from math import ceil, floor
 
 import altair as alt
 
-from app.language import N_
 from app.reports.figures import series
 from app.reports.figures.drawing import Chart, Figure, Row, Size, figure
 from app.reports.names import MINUS, condition_name, in_order, points, size_name
 from app.reports.speech import say
 from app.reports.statistics.differences import Difference
+from app.words.language import N_
 
 STEP = 0.2  # between ticks: 20 points
 TEXT_ROOM, VALUE_ROOM = 112, 34  # pixels for "+22 (10 to 32)" and for "+22" at the right edge

@@ -7,12 +7,12 @@ from math import log10
 
 import altair as alt
 
-from app.language import N_
 from app.reports.figures import series
 from app.reports.figures.drawing import Chart, Figure, Row, Size, figure
 from app.reports.names import MOST_NAMED, condition_name, in_order, percent, size_name
 from app.reports.speech import say
 from app.reports.statistics.fractions import ArmFraction
+from app.words.language import N_
 
 LABEL_ROOM = 106  # pixels for the names to the right of the last points
 GAP = 0.055  # two labels this far apart on the axis of fractions do not touch

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from app.language import N_
 from app.reports.figures.drawing import Figure, Row, figure
 from app.reports.figures.strictness import rater_rows
 from app.reports.names import condition_name, in_order, percent, size_name
 from app.reports.speech import say
 from app.reports.statistics.machines import MachineFraction
+from app.words.language import N_
 
 
 def draw_machines(machines: Mapping[str, Sequence[MachineFraction]], baseline: str, stamp: str) -> Figure:

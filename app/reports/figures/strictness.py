@@ -6,13 +6,13 @@ from functools import partial
 import altair as alt
 import numpy as np
 
-from app.language import N_
 from app.reports.figures import series
 from app.reports.figures.drawing import Chart, Figure, Row, Size, figure
 from app.reports.names import MOST_NAMED, condition_name, in_order, percent, rater_name
 from app.reports.speech import say
 from app.reports.statistics.strictness import Rater
 from app.reports.statistics.times import QUANTILES
+from app.words.language import N_
 
 TITLE = N_("Called interpretable")
 

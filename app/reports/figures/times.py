@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from app.language import N_
 from app.reports.figures import series
 from app.reports.figures.drawing import Chart, Figure, Row, Size, figure
 from app.reports.names import condition_name, in_order, percent
 from app.reports.speech import say
 from app.reports.statistics.times import Times
+from app.words.language import N_
 
 TITLE = N_("Seconds a verdict")
 CLOCK = (60, 120)

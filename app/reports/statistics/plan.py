@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self, get_args
 
-from app.said import N_, Said
+from app.words.said import N_, Said
 
 CannotDecide = Literal["no", "yes", "left_out"]
 Version = Literal["last", "first"]

@@ -7,11 +7,11 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from app.administrators import managing
-from app.commands import shell
-from app.db import transaction
+from app.commands.terminal import shell
 from app.errors import AppError, Conflict, Refused
 from app.models import Administrator
 from app.roles import Role, roles_of
+from app.store.db import transaction
 from tests.app.administrators.acts import EVERY
 from tests.studies import make_administrator
 

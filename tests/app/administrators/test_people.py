@@ -8,17 +8,17 @@ from fastapi.testclient import TestClient
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from app import commands
 from app.administrators import managing
 from app.administrators.actions import add_administrator
 from app.administrators.queries import list_administrators
 from app.audit_log import record
 from app.cli import main
-from app.db import transaction
+from app.commands import terminal
 from app.errors import Conflict, Invalid, NotFound
 from app.models import Administrator, AuditEvent, BrowserSession
 from app.roles import Role, roles_of
 from app.settings import Settings
+from app.store.db import transaction
 from tests.app.administrators.acts import acts
 from tests.studies import PASSWORD, make_administrator, make_study, sign_in
 
@@ -187,7 +187,7 @@ def test_the_list_on_the_command_line_waits_for_nobody_who_writes(
     own_engine: Engine, own_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Settings(database_url=own_database_url, key_file=tmp_path / "key", _env_file=None)
-    monkeypatch.setattr(commands, "get_settings", lambda: settings)
+    monkeypatch.setattr(terminal, "get_settings", lambda: settings)
     with transaction(own_engine) as writing:
         record(writing, "Ada", "signed out")
         assert main(["administrator", "list"]) == 0

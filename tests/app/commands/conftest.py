@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app import commands
+from app.commands import terminal
 from app.settings import Settings
 
 
@@ -12,5 +12,5 @@ from app.settings import Settings
 def at_home(own_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """The command's settings are this test's."""
     settings = Settings(database_url=own_database_url, key_file=tmp_path / "key", _env_file=None)
-    monkeypatch.setattr(commands, "get_settings", lambda: settings)
+    monkeypatch.setattr(terminal, "get_settings", lambda: settings)
     return settings

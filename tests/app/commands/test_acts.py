@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from app import commands
-from app.db import open_engine, transaction
+from app.commands import terminal
 from app.models import Item
 from app.settings import Settings
+from app.store.db import open_engine, transaction
 from tests.app.commands.typed import create, glance
 from tests.studies import PASSWORD
 
@@ -45,4 +45,4 @@ def test_the_commands_amend_and_open(
     assert glance(monkeypatch, *act, typed=f"{PASSWORD}\n") == 0
     (tmp_path / "one.json").write_text(capsys.readouterr().out.splitlines()[-1])
     assert glance(monkeypatch, "verify", tmp_path / "one.json") == 0
-    assert commands.ACTOR == "the command line"
+    assert terminal.ACTOR == "the command line"

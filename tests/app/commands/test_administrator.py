@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import select
 
-from app.db import open_engine, transaction
 from app.models import Administrator
 from app.settings import Settings
+from app.store.db import open_engine, transaction
 from tests.app.commands.typed import glance
 from tests.studies import PASSWORD
 

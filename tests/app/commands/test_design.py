@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from app import commands
 from app.cli import main
-from app.db import open_engine, transaction
+from app.commands import terminal
 from app.models import Study
 from app.settings import Settings
+from app.store.db import open_engine, transaction
 from app.studies.asked import TEMPLATES, Asked
 from app.studies.design import Design
 from app.studies.study_file import read, write
@@ -23,7 +23,7 @@ def at_home(own_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """The command's settings are this test's."""
     runs = two_runs()[0].parent
     settings = Settings(database_url=own_database_url, key_file=tmp_path / "key", runs_dir=runs, _env_file=None)
-    monkeypatch.setattr(commands, "get_settings", lambda: settings)
+    monkeypatch.setattr(terminal, "get_settings", lambda: settings)
     return settings
 
 

@@ -10,10 +10,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.audit_log import record
-from app.db import open_engine, transaction
 from app.models import AuditEvent, Study
 from app.reports import exports
 from app.settings import Settings
+from app.store.db import open_engine, transaction
 from tests.app.commands.typed import create, glance
 from tests.studies import PASSWORD
 

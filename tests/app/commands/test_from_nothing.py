@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from app import commands
-from app.db import open_engine, transaction
+from app.commands import terminal
 from app.models import Event, Study, StudyState
 from app.models.base import new_code
 from app.settings import Settings
+from app.store.db import open_engine, transaction
 from tests.app.commands.typed import create, glance
 from tests.studies import PASSWORD, two_runs
 
@@ -93,7 +93,7 @@ def test_a_link_begins_with_the_prefix_and_a_person_is_told_what_goes_before_it(
 ) -> None:
     assert glance(monkeypatch, "migrate") == 0
     study = create(monkeypatch, capsys)
-    monkeypatch.setattr(commands, "get_settings", lambda: at_home.model_copy(update={"root_path": "/glance"}))
+    monkeypatch.setattr(terminal, "get_settings", lambda: at_home.model_copy(update={"root_path": "/glance"}))
     assert glance(monkeypatch, "invite", study, "--name", "Rater A") == 0
     shown = capsys.readouterr()
     assert shown.out.startswith("/glance/join/")

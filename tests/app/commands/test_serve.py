@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 
-from app import commands
 from app.cli import main
-from app.connection import Connection
-from app.listening import insist_on_port
+from app.commands import terminal
 from app.settings import Settings
+from app.web.connection import Connection
+from app.web.listening import insist_on_port
 from tests.app.commands.typed import glance
 from tests.app.served import free_port
 
@@ -19,7 +19,7 @@ def test_a_database_of_another_time_is_refused_with_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = Settings(database_url=f"sqlite:///{tmp_path}/none.db", key_file=tmp_path / "key", _env_file=None)
-    monkeypatch.setattr(commands, "get_settings", lambda: settings)
+    monkeypatch.setattr(terminal, "get_settings", lambda: settings)
     assert glance(monkeypatch, "serve") == 2
     assert "Run: glance migrate" in capsys.readouterr().err
 
@@ -43,7 +43,7 @@ def test_where_the_database_and_the_key_lie_is_said_at_the_start(
 def test_settings_and_databases_that_cannot_be_are_said(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(commands, "get_settings", lambda: Settings(_env_file=None))
+    monkeypatch.setattr(terminal, "get_settings", lambda: Settings(_env_file=None))
     monkeypatch.setenv("GLANCE_LEASE_MINUTES", "soon")
     assert glance(monkeypatch, "study", "list") == 2
     assert "GLANCE_LEASE_MINUTES was not understood" in capsys.readouterr().err
@@ -94,7 +94,7 @@ def test_a_database_that_cannot_be_made_is_a_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], url: str
 ) -> None:
     monkeypatch.setenv("GLANCE_DATABASE_URL", url)
-    monkeypatch.setattr(commands, "get_settings", lambda: Settings(_env_file=None))
+    monkeypatch.setattr(terminal, "get_settings", lambda: Settings(_env_file=None))
     assert glance(monkeypatch, "migrate") == 2
     assert "GLANCE_DATABASE_URL" in capsys.readouterr().err
 

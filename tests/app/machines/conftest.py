@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import Engine
 
-from app.db import transaction
 from app.models import (
     Study,
 )
 from app.settings import Settings
+from app.store.db import transaction
 from tests.app.endpoint import Script, serving
 from tests.studies import make_study
 

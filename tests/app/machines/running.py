@@ -5,13 +5,13 @@ from typing import Any
 
 from sqlalchemy import Engine, select
 
-from app.db import transaction
 from app.machines import actions, queries
 from app.machines.asking import instructions
 from app.machines.budget import Budget
 from app.machines.endpoint import endpoint
 from app.machines.rating import Work, rate_everything
 from app.models import MachineCall, MachineVerdict, Study
+from app.store.db import transaction
 from tests.app.endpoint import Script
 
 KEY = "sk-a-key-that-must-stay-secret"

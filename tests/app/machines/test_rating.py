@@ -7,7 +7,6 @@ import pytest
 from sqlalchemy import Engine, func, select
 
 from app.cli import main
-from app.db import transaction
 from app.errors import Conflict
 from app.machines import queries
 from app.machines.reading import as_text
@@ -28,6 +27,7 @@ from app.models import (
     StudyState,
 )
 from app.settings import get_settings
+from app.store.db import transaction
 from tests.app.endpoint import Script, reply, says
 from tests.app.machines.running import ITEMS, KEY, Run
 

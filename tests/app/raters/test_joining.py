@@ -7,13 +7,13 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
 from app import clock
-from app.db import transaction
 from app.errors import Conflict, Invalid, Refused
 from app.models import Administrator, Event, Invitation, Rater, RaterKind, Seat, Study, StudyState
 from app.raters import actions
 from app.raters.reactivation import reactivate
-from app.security import RATER_COOKIE, token_hash
+from app.store.db import transaction
 from app.studies.actions import close_study
+from app.web.security import RATER_COOKIE, token_hash
 from tests.app.rating.test_claiming_at_once import at_once
 from tests.app.seated import Clock, seated_study
 

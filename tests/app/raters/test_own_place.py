@@ -9,7 +9,6 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from app.administrators import managing
-from app.db import transaction
 from app.errors import Conflict, Refused
 from app.log import first_broken_line
 from app.models import Administrator, Assignment, AssignmentState, Event, OwnRater, Rater, Seat, Study
@@ -20,6 +19,7 @@ from app.raters.reactivation import reactivate
 from app.raters.withdrawal import withdraw_consent
 from app.roles import Role
 from app.settings import Settings
+from app.store.db import transaction
 from app.studies.actions import close_study, unblind_study
 from tests.app.crawl import CODE, KEY
 from tests.studies import make_administrator, make_study, open_rater, sign_in

@@ -8,7 +8,6 @@ import pytest
 from sqlalchemy import Engine, func, select
 
 from app import clock
-from app.db import read_only, transaction
 from app.errors import Conflict
 from app.log import first_broken_line
 from app.models import Assignment, AssignmentState, Event, Rater, Rating, Verdict
@@ -16,6 +15,7 @@ from app.rating import actions
 from app.rating.locked import lock_rater
 from app.rating.queries import RatingPage, rating_page
 from app.settings import Settings
+from app.store.db import read_only, transaction
 from tests.app.seated import faults, join, seated_study
 
 

@@ -12,7 +12,6 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from app import clock
-from app.db import transaction
 from app.errors import AppError
 from app.log import first_broken_line
 from app.models import (
@@ -33,6 +32,7 @@ from app.raters.reactivation import reactivate
 from app.rating import actions, pausing
 from app.rating.statements import GIVEN_STATES
 from app.settings import Settings
+from app.store.db import transaction
 from app.studies.actions import close_study, reopen_study
 from tests.app.rating.test_claiming_at_once import at_once, begin, give, look
 from tests.app.seated import Clock, Hand, faults, join, stopped_clock

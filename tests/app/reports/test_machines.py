@@ -16,7 +16,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.errors import Conflict
-from app.language import language
 from app.models import (
     CallOutcome,
     ItemKind,
@@ -38,6 +37,7 @@ from app.reports.words import KINDS, OUTCOMES, Words
 from app.settings import Settings
 from app.studies.actions import close_study
 from app.studies.rules import open_rules
+from app.words.language import language
 from model_runner.run_folder import open_run
 from model_runner.run_rules import RULES_NAME, RunRules, UnitRule, rules_digest
 from model_runner.run_rules import as_json as rules_json

@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.language import language
 from app.models import Arm, Assignment, Guess, OpenedItem, Rating, StudyState
 from app.reports.exports import files
 from app.reports.page import standalone
@@ -18,6 +17,7 @@ from app.reports.rated_items import all_items
 from app.reports.report import as_json, make_report
 from app.reports.undefined import undefined
 from app.reports.words import Words
+from app.words.language import language
 from tests.app.rated import Rated, rated_study
 
 THREE = ("gelu", "solu_ln", "gelu_ln")

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.language import language
 from app.reports import figures
 from app.reports.figures import Figure
 from app.reports.figures.series import apart
@@ -22,6 +21,7 @@ from app.reports.statistics.plan import Plan
 from app.reports.statistics.power import summary
 from app.reports.statistics.simulate import Design, Truth
 from app.reports.statistics.trial import Outcome
+from app.words.language import language
 from tests.app.statistics.studies import study
 
 

@@ -11,12 +11,12 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from app.errors import Invalid
-from app.language import language
 from app.models import Draft, DraftState
-from app.said import N_, Quoted, Said
-from app.said_again import kept, said_again
 from app.settings import Settings
 from app.studies import drafts
+from app.words.language import language
+from app.words.said import N_, Quoted, Said
+from app.words.said_again import kept, said_again
 from tests.runs import make_run
 from tests.studies import sign_in, two_runs
 

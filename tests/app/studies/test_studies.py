@@ -7,14 +7,14 @@ from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.commands import find_study
+from app.commands.terminal import find_study
 from app.errors import Conflict, Invalid
-from app.language import language
 from app.models import Event, Item, ItemContent, ItemKey, Placement, Seat, Study, StudyState
 from app.settings import Settings
 from app.studies.design import Design
 from app.studies.freezing import freeze
 from app.studies.queries import finished_on
+from app.words.language import language
 from tests.runs import make_run
 from tests.studies import SECRET, SMALL, make_administrator, make_study, sign_in, two_runs
 

@@ -9,11 +9,11 @@ import pytest
 from sqlalchemy import Engine, delete, select, text, update
 from sqlalchemy.orm import Session
 
-from app.db import reading, transaction
 from app.errors import Conflict
 from app.log import append, first_broken_line
 from app.models import Event, Item, ItemKey, OpenedItem, Rater, Rating, Study, StudyState, Verdict
 from app.settings import Settings
+from app.store.db import reading, transaction
 from app.studies import actions, beforehand, so_far
 from app.studies.opening import open_study
 from app.studies.serving import serving_seconds

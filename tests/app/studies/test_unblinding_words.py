@@ -10,13 +10,13 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from app.errors import Conflict
-from app.language import language
 from app.models import Amendment, Event, Item, ItemContent, ItemKey, Study
-from app.said import Said
 from app.settings import Settings
 from app.studies.actions import close_study
 from app.studies.early import open_one
 from app.studies.plans import amend_plan
+from app.words.language import language
+from app.words.said import Said
 from tests.app.seated import Hand, join
 from tests.studies import PASSWORD, make_administrator, make_study, sign_in
 

@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import update
 
-from app.db import transaction
 from app.models import Sitting
+from app.store.db import transaction
 from tests.browser.conftest import Open, Site, go_on, join, ready
 from tests.browser.rating.keys import press
 

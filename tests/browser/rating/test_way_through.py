@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import update
 
-from app.db import transaction
 from app.models import Assignment, Rater, RatingAction, Verdict
+from app.store.db import transaction
 from tests.browser.conftest import Open, Site, join, ready
 from tests.browser.rating.keys import number, press
 

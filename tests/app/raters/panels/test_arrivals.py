@@ -8,12 +8,12 @@ from fastapi.testclient import TestClient
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from app.db import transaction
 from app.errors import Invalid
 from app.models import PanelMember, Rater, Study
 from app.raters import actions
 from app.raters.panel import Arrival, arrival_of
 from app.rating.terms import Terms
+from app.store.db import transaction
 from tests.app.raters.panels.people import PERSON, come, link, names
 from tests.app.rating.test_claiming_at_once import at_once
 from tests.app.seated import seated_study

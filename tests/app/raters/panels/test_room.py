@@ -9,13 +9,13 @@ from fastapi.testclient import TestClient
 from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
-from app.db import transaction
 from app.errors import Conflict
 from app.models import Rater, Seat, Study
 from app.raters import actions
 from app.raters.panel import Arrival
 from app.raters.room import Full
 from app.settings import Settings
+from app.store.db import transaction
 from tests.app.raters.panels.people import PERSON, come, link, names
 from tests.app.rating.test_claiming_at_once import at_once
 from tests.app.seated import seated_study

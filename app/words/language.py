@@ -10,11 +10,11 @@ from babel.messages.pofile import read_po
 from fastapi import Request
 from markupsafe import Markup, escape
 
-from app.said import N_, Quoted, Said
+from app.words.said import N_, Quoted, Said
 
 __all__ = ["LANGUAGES", "LOCALE", "N_", "Language", "language", "language_of"]
 
-LOCALE = Path(__file__).parent.parent / "locale"
+LOCALE = Path(__file__).parents[2] / "locale"
 LANGUAGES = {"en": "English", "zh-Hans": "中文"}
 COOKIE = "glance_language"
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
 from app.errors import Invalid
-from app.misread import NOT_A_FORM, TOO_MANY_FIELDS
+from app.web.misread import NOT_A_FORM, TOO_MANY_FIELDS
 
 Form = TypeVar("Form", bound=BaseModel)
 MOST_FIELDS = 1000

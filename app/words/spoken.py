@@ -7,7 +7,7 @@ from jinja2 import Environment
 from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 
-from app.language import Language, language
+from app.words.language import Language, language
 
 CALL = ("name", "lparen", "string", "rparen")
 """_("constant words")"""

@@ -83,7 +83,7 @@ def _found(runs: tuple[str, ...], file: Path | None, settings: Settings) -> tupl
 
 def power(options: Options) -> None:
     """What a design can tell: the formula's sentences and table, then the simulation, a line a design."""
-    from app.commands import say
+    from app.commands.terminal import say
     from app.reports.planning import Question, detectable, needed
 
     question = Question(**{name: getattr(options, name) for name, *_ in POWER})
@@ -108,7 +108,7 @@ def _simulate(question: "Question", figure: Path | None) -> None:
     from rich.console import Console
     from rich.progress import track
 
-    from app.commands import say
+    from app.commands.terminal import say
     from app.reports.planning import points, simulated
 
     designs = points(question)
@@ -142,14 +142,14 @@ def _share(estimate: "Estimate") -> str:
 
 def template(options: Options) -> None:
     """A file to begin with, on standard output."""
-    from app.commands import say
+    from app.commands.terminal import say
 
     say(write(TEMPLATES[options.template]).rstrip("\n"))
 
 
 def study_file(options: Options) -> None:
     """The study.toml of a study that there is, to make another like it."""
-    from app.commands import find_study, looking, say
+    from app.commands.terminal import find_study, looking, say
     from app.studies.like import asked_of
 
     with looking() as (session, settings):

@@ -1,6 +1,6 @@
 """What `glance administrator …` does: who may sign in, and with which roles."""
 
-from app.commands import Options, looking, read_password, say, shell, writing
+from app.commands.terminal import Options, looking, read_password, say, shell, writing
 from app.errors import Conflict
 from app.roles import Role, roles_of
 

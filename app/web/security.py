@@ -15,9 +15,9 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.clock import now
-from app.db import ReadSession, WriteSession
 from app.errors import PasswordDue, SignedOut
 from app.models import Administrator, BrowserSession, OwnRater, Rater
+from app.store.db import ReadSession, WriteSession
 
 ADMINISTRATOR_COOKIE = "glance_administrator"
 RATER_COOKIE = "glance_rater"

@@ -11,7 +11,7 @@ from sqlalchemy.engine import make_url
 
 from app.errors import Conflict
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def configuration(database_url: str) -> Config:

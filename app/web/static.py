@@ -10,7 +10,7 @@ from fastapi.responses import FileResponse, Response
 from app.errors import NotFound
 
 router = APIRouter()
-STATIC = Path(__file__).parent.parent / "static"
+STATIC = Path(__file__).parents[2] / "static"
 KEPT = {"cache-control": "public, max-age=3600"}
 
 

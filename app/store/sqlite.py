@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.exc import OperationalError
 
-from app.turns import Turns
+from app.store.turns import Turns
 
 BUSY_MILLISECONDS = 30_000
 LONGEST_LOG_PAGES = 8000

@@ -9,8 +9,8 @@ from sqlalchemy import Engine, create_engine
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from app.durable import keep_log, make_durable
-from app.sqlite import READS, prepare
+from app.store.durable import keep_log, make_durable
+from app.store.sqlite import READS, prepare
 
 THREADS, OVERFLOW = 40, 10
 """A server answers this many requests at once (Starlette's threads): each finds a connection without waiting."""

@@ -10,9 +10,9 @@ from fastapi import Request
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.orm import Session
 
-from app.db import committing, has_one_writer
-from app.durable import Disk
-from app.sqlite import SomebodyElseWrites, empty_log, without_waiting
+from app.store.db import committing, has_one_writer
+from app.store.durable import Disk
+from app.store.sqlite import SomebodyElseWrites, empty_log, without_waiting
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -3,9 +3,9 @@
 import json
 from functools import partial
 
-from app.commands import Options, database, find_study, looking, read_password, say, shell, writing
-from app.db import transaction
+from app.commands.terminal import Options, database, find_study, looking, read_password, say, shell, writing
 from app.errors import Invalid
+from app.store.db import transaction
 
 
 def amend(options: Options) -> None:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from sqlalchemy import Engine, event
 
-from app.sqlite import write_log_into_database
+from app.store.sqlite import write_log_into_database
 
 write_through = getattr(os, "fdatasync", os.fsync)  # macOS has no fdatasync
 

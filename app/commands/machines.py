@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from app.commands import database, find_study, say
-from app.db import transaction
+from app.commands.terminal import database, find_study, say
 from app.errors import Invalid
 from app.settings import get_settings
+from app.store.db import transaction
 
 if TYPE_CHECKING:
     from app.machines.queries import Summary

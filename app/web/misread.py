@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.language import N_, Language
+from app.words.language import N_, Language
 
 LONGEST_SHOWN = 40
 OTHERWISE = N_("The field “%(field)s” was not understood. Go back, change it and send it again.")

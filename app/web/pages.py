@@ -9,10 +9,10 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response, Streamin
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from app.language import LANGUAGES, Language, language_of
-from app.spoken import in_language
+from app.words.language import LANGUAGES, Language, language_of
+from app.words.spoken import in_language
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 environment = Environment(
     loader=FileSystemLoader(ROOT / "templates"),
     autoescape=True,

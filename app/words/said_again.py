@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from app.said import Quoted, Said
+from app.words.said import Quoted, Said
 
 Kept = Any
 """A number or a text as it is; a list of several in a row; or an object whose only key says what it holds."""
