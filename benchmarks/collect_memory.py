@@ -9,8 +9,8 @@ from pathlib import Path
 from benchmarks.material import some_corpus, untrained_subject
 from benchmarks.memory import PEAK, memory_kib
 from benchmarks.outcome import Outcome
-from model_runner.collect import collect
-from model_runner.collect_config import CollectConfig
+from model_runner.collect.collect import collect
+from model_runner.collect.config import CollectConfig
 from model_runner.memory import share_one_pool
 
 NAME, TARGET = "collect-memory", 1.05

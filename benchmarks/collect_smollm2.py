@@ -18,13 +18,13 @@ from benchmarks.memory import PEAK, RESIDENT, forget_peak, memory_kib
 from benchmarks.outcome import Outcome
 from benchmarks.passes import bare_seconds, collecting_seconds
 from benchmarks.smollm2 import FOLDER, completion, smollm2, smollm2_corpus
-from model_runner.collect_config import CollectConfig, CollectSettings, settle_config
-from model_runner.collected import write_collected
-from model_runner.contexts import cut_contexts, first_documents
+from model_runner.collect.collected import write_collected
+from model_runner.collect.config import CollectConfig, CollectSettings, settle_config
+from model_runner.collect.contexts import cut_contexts, first_documents
+from model_runner.collect.group import new_groups, settle_groups
 from model_runner.corpus.store import Corpus
 from model_runner.foreign.huggingface import Foreign
-from model_runner.group import new_groups, settle_groups
-from model_runner.run_folder import open_run
+from model_runner.run.folder import open_run
 
 NAME, TARGET = "collect-smollm2", 1.25
 """50,000 tokens are few: the costly beginning, when nearly every context enters nearly every list, and the writing of a

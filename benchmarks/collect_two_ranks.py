@@ -16,8 +16,8 @@ from typing import Any
 
 from benchmarks.material import some_corpus, untrained_subject
 from benchmarks.outcome import Outcome
-from model_runner.collect import collect
-from model_runner.collect_config import CollectConfig
+from model_runner.collect.collect import collect
+from model_runner.collect.config import CollectConfig
 
 NAME, TARGET = "collect-two-ranks", 0.9
 TOKENS, ROUNDS = 1_000_000, 3

@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.material import some_corpus, untrained
 from benchmarks.outcome import Outcome
 from benchmarks.passes import outcome_of, some_contexts, timed_pass
-from model_runner.config import MLPName
+from model_runner.architecture.config import MLPName
 
 NAME, TARGET = "collect-vs-bare", 1.08
 TOKENS, ROUNDS = 1_000_000, 3

@@ -25,11 +25,11 @@ from benchmarks.material import Untrained, some_corpus, untrained_subject
 from benchmarks.memory import PEAK, RESIDENT, forget_peak, memory_kib
 from benchmarks.outcome import Outcome
 from benchmarks.passes import collecting_seconds
-from model_runner.collect_config import CollectConfig, CollectSettings, settle_config
-from model_runner.collected import write_collected
-from model_runner.contexts import Block, Contexts, cut_contexts, first_documents
+from model_runner.collect.collected import write_collected
+from model_runner.collect.config import CollectConfig, CollectSettings, settle_config
+from model_runner.collect.contexts import Block, Contexts, cut_contexts, first_documents
+from model_runner.collect.group import Group, new_groups, settle_groups
 from model_runner.corpus.store import Corpus
-from model_runner.group import Group, new_groups, settle_groups
 
 NAME, TARGET, TARGET_MEMORY = "collect-vs-transformerlens", 2.0, 0.2
 TOKENS, WIDTH, LAYERS, CONTEXT, KEPT = 262_144, 64, 2, 128, 20

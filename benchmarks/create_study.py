@@ -25,9 +25,9 @@ from app.studies.freezing import freeze
 from benchmarks.open_neuron import made_info
 from benchmarks.outcome import Outcome
 from benchmarks.rating_study import WORDS
-from model_runner.run_arrays import ROW, UNIT
-from model_runner.run_folder import open_run
-from model_runner.run_writer import SectionArrays, Vocabulary, write_run
+from model_runner.run.arrays import ROW, UNIT
+from model_runner.run.folder import open_run
+from model_runner.run.writer import SectionArrays, Vocabulary, write_run
 
 NAME, TARGET, ROUNDS = "create-study", 3.0, 3
 SIZES, CONDITIONS = (1_000_000, 5_000_000, 20_000_000), ("gelu", "solu_ln")

@@ -14,14 +14,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from model_runner.collect import cluster_of
-from model_runner.contexts import Block
+from model_runner.architecture.model import Transformer
+from model_runner.collect.collect import cluster_of
+from model_runner.collect.contexts import Block
+from model_runner.collect.top import TopLists
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
 from model_runner.foreign.lens_config import lens_config
 from model_runner.foreign.lens_layout import to_lens
-from model_runner.model import Transformer
-from model_runner.top import TopLists
 
 NEEDED = "Measuring against TransformerLens needs it: pip install -e '.[peers]'."
 

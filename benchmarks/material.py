@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from model_runner.config import MLPName, ModelConfig
+from model_runner.architecture.config import MLPName, ModelConfig
+from model_runner.architecture.model import Transformer, new_model
 from model_runner.corpus.build import BuildConfig, build_corpus
 from model_runner.corpus.documents import Document
 from model_runner.corpus.info import Source
 from model_runner.corpus.store import Corpus, open_corpus
-from model_runner.model import Transformer, new_model
 from model_runner.subject import About
 
 DEFAULT_CORPUS = Path("var/corpus")

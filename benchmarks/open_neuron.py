@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.outcome import Outcome
-from model_runner.run_arrays import ROW, UNIT
-from model_runner.run_folder import Run, open_run
-from model_runner.run_info import RunInfo
-from model_runner.run_writer import SectionArrays, Vocabulary, write_run
+from model_runner.run.arrays import ROW, UNIT
+from model_runner.run.folder import Run, open_run
+from model_runner.run.info import RunInfo
+from model_runner.run.writer import SectionArrays, Vocabulary, write_run
 
 NAME, TARGET, TARGET_BARE = "open-neuron", 1.5, 5.0
 SMALL, LARGE, KEPT, WINDOW, TIMES = 1_000, 100_000, 20, 32, 2_000

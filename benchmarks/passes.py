@@ -15,13 +15,13 @@ import torch
 from torch import Tensor
 
 from benchmarks.outcome import Outcome
-from model_runner.blocks import one_thread_a_block, read_blocks
-from model_runner.collect import taking
-from model_runner.collect_config import BLOCK_TOKENS, CollectSettings
-from model_runner.contexts import Block, Contexts, cut_contexts, first_documents
+from model_runner.architecture.model import Transformer
+from model_runner.collect.blocks import one_thread_a_block, read_blocks
+from model_runner.collect.collect import taking
+from model_runner.collect.config import BLOCK_TOKENS, CollectSettings
+from model_runner.collect.contexts import Block, Contexts, cut_contexts, first_documents
+from model_runner.collect.group import Group, new_groups, settle_groups
 from model_runner.corpus.store import Corpus
-from model_runner.group import Group, new_groups, settle_groups
-from model_runner.model import Transformer
 from model_runner.subject import Reader
 
 KEPT, WINDOW, TURN = 20, 256, 48

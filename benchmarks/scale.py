@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from model_runner.banded import BANDS
-from model_runner.config import ModelConfig
-from model_runner.group import BAND_KEPT
-from model_runner.run_arrays import MOMENTS, ROW, UNIT
-from model_runner.spread import edges
-from model_runner.waiting import LEAST_ROOM
+from model_runner.architecture.config import ModelConfig
+from model_runner.collect.banded import BANDS
+from model_runner.collect.group import BAND_KEPT
+from model_runner.collect.spread import edges
+from model_runner.collect.waiting import LEAST_ROOM
+from model_runner.run.arrays import MOMENTS, ROW, UNIT
 
 FLOAT, COUNT = 4, 8
 """Bytes of a float32, and of a histogram's count or of an offset."""

@@ -16,10 +16,10 @@ import torch
 
 from benchmarks.material import untrained
 from benchmarks.scale import Collection, Device, bytes_a_unit, forward_flops, memory_a_unit, train_flops, units_of
-from model_runner.config import ModelConfig, find_config, read_config
-from model_runner.run_arrays import UNIT
-from model_runner.run_writer import Vocabulary, write_run
-from model_runner.top import Candidates, TopLists, empty_lists, insert, merge
+from model_runner.architecture.config import ModelConfig, find_config, read_config
+from model_runner.collect.top import Candidates, TopLists, empty_lists, insert, merge
+from model_runner.run.arrays import UNIT
+from model_runner.run.writer import Vocabulary, write_run
 
 INPUTS = Path(__file__).with_name("scale.toml")
 RUNGS = ("demo", "13m", "201m", "805m", "3b", "13b", "50b")

@@ -9,12 +9,12 @@ from torch import Tensor
 
 from benchmarks.outcome import Outcome
 from benchmarks.training_turns import Step, in_turns, ratio_of, tokens_per_second
-from model_runner.config import MLPName, ModelConfig, find_config, read_config
-from model_runner.loss import BatchLoss
+from model_runner.architecture.config import MLPName, ModelConfig, find_config, read_config
+from model_runner.architecture.model import new_model
 from model_runner.memory import keep_freed_memory
-from model_runner.model import new_model
-from model_runner.optimizer import new_optimizer, set_rate
-from model_runner.step import update
+from model_runner.train.loss import BatchLoss
+from model_runner.train.optimizer import new_optimizer, set_rate
+from model_runner.train.step import update
 
 NAME = "solu-cost"
 ARMS: tuple[MLPName, MLPName] = ("gelu", "solu_ln")

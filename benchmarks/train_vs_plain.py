@@ -16,13 +16,13 @@ from torch.nn import functional
 from benchmarks.material import some_corpus
 from benchmarks.outcome import Outcome
 from benchmarks.training_turns import Step, in_turns, ratio_of, tokens_per_second
-from model_runner.batches import read_windows
-from model_runner.config import find_config, read_config
+from model_runner.architecture.config import find_config, read_config
 from model_runner.memory import keep_freed_memory
-from model_runner.metrics import append_metrics
 from model_runner.ranks import ALONE
-from model_runner.step import one_step
-from model_runner.training import Training, begin
+from model_runner.train.batches import read_windows
+from model_runner.train.metrics import append_metrics
+from model_runner.train.step import one_step
+from model_runner.train.training import Training, begin
 
 NAME, TARGET = "train-vs-plain", 0.97
 ROUNDS = 60

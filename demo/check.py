@@ -17,7 +17,7 @@ from demo.rules import BASELINE, TREATED, fault, find_rules, rule_difference, ru
 from demo.server import free_port, serving
 from demo.study import Made, environment, glance, make_study
 from model_runner.progress import progress
-from model_runner.run_folder import open_run
+from model_runner.run.folder import open_run
 
 FOLDER = VAR / "check"
 

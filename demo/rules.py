@@ -9,8 +9,8 @@ import numpy as np
 from app.reports.statistics.resampling import percentiles, resampled_sums
 from demo.models import run
 from demo.places import CORPUS
-from model_runner.run_folder import open_run
-from model_runner.run_rules import RunRules
+from model_runner.run.folder import open_run
+from model_runner.run.rules import RunRules
 
 BASELINE, TREATED = "gelu", "solu_ln"
 LEVEL, RESAMPLES, SEED = 0.95, 10_000, 0

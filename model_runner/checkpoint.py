@@ -12,11 +12,11 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from model_runner.config import ModelConfig, config_from
+from model_runner.architecture.config import ModelConfig, config_from
+from model_runner.architecture.model import Transformer
 from model_runner.errors import RunnerError
 from model_runner.files import file_digest, make_folder, read_json, remove, write_atomically, write_json
 from model_runner.foreign.record import FOREIGN
-from model_runner.model import Transformer
 from model_runner.record import Unfit, record_of
 from model_runner.subject import About
 from model_runner.weights import refuse_broken, refuse_misfit

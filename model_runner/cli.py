@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from model_runner.config import MLP_NAMES
+from model_runner.architecture.config import MLP_NAMES
 from model_runner.errors import RunnerError
 from model_runner.utf8 import insist_on_utf8
 
@@ -134,8 +134,8 @@ def _train_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _train(options: Options) -> None:
-    from model_runner.self_check_cache import check_once
-    from model_runner.train_command import run_train
+    from model_runner.self_check.cache import check_once
+    from model_runner.train.command import run_train
 
     check_once()
     run_train(options)
@@ -150,7 +150,7 @@ def _evaluate_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _evaluate(options: Options) -> None:
-    from model_runner.evaluate_command import run
+    from model_runner.evaluation.command import run
 
     run(options)
 
@@ -162,7 +162,7 @@ def _swap_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _swap(options: Options) -> None:
-    from model_runner.train_command import run_swap
+    from model_runner.train.command import run_swap
 
     run_swap(options)
 
@@ -222,8 +222,8 @@ def _collect_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _collect(options: Options) -> None:
-    from model_runner.collect_command import run
-    from model_runner.self_check_cache import check_once
+    from model_runner.collect.command import run
+    from model_runner.self_check.cache import check_once
 
     check_once(options.device)
     run(options)
@@ -273,7 +273,7 @@ def _self_check_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _self_check(options: Options) -> None:
-    from model_runner.self_check_command import run
+    from model_runner.self_check.command import run
 
     run(options)
 
@@ -287,7 +287,7 @@ def _serve_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _serve(options: Options) -> None:
-    from model_runner.serve_command import run
+    from model_runner.serve.command import run
 
     run(options)
 

@@ -6,7 +6,7 @@ from model_runner.checkpoint import TRAIN
 from model_runner.corpus.names import INFO
 from model_runner.errors import RunnerError
 from model_runner.foreign.record import FOREIGN
-from model_runner.resume import STATE
+from model_runner.train.resume import STATE
 
 KINDS = {
     INFO: "a corpus",

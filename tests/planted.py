@@ -11,9 +11,9 @@ import numpy as np
 
 from model_runner.corpus.store import Corpus
 from model_runner.rules.matching import Site
-from model_runner.run_arrays import ROW, STATES, UNIT
-from model_runner.run_folder import Run, open_run
-from model_runner.run_writer import SectionArrays, Vocabulary, write_run
+from model_runner.run.arrays import ROW, STATES, UNIT
+from model_runner.run.folder import Run, open_run
+from model_runner.run.writer import SectionArrays, Vocabulary, write_run
 from tests.corpora import make_corpus
 from tests.runs import make_run
 

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from model_runner.run_arrays import ROW, STATES, UNIT
-from model_runner.run_folder import Run, open_run
-from model_runner.run_info import RunInfo
-from model_runner.run_writer import SectionArrays, Vocabulary, write_run
+from model_runner.run.arrays import ROW, STATES, UNIT
+from model_runner.run.folder import Run, open_run
+from model_runner.run.info import RunInfo
+from model_runner.run.writer import SectionArrays, Vocabulary, write_run
 from tests.texts import CODE, ODD, PROSE
 
 BOS = 0

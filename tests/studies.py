@@ -18,7 +18,7 @@ from app.studies.creating import create_study
 from app.studies.design import Design
 from app.studies.freezing import Frozen, freeze
 from app.web.security import ADMINISTRATOR_COOKIE, LIFETIME, hash_password, new_token, token_hash
-from model_runner.run_digest import run_digest
+from model_runner.run.digest import run_digest
 from tests.runs import make_run
 
 SMALL = {"neurons_per_arm": 6, "snippets": 20, "seats": 3}

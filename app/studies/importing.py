@@ -15,10 +15,10 @@ from app.studies import spectrum
 from app.studies.design import Design
 from app.studies.draw import OF_DIRECTIONS, SHOWN, DrawnItem
 from app.words.said import N_, Quoted, Said
-from model_runner.run_arrays import KINDS, STATES
-from model_runner.run_error import RunFolderError
-from model_runner.run_folder import Run, Snippet, open_run
-from model_runner.run_info import RunInfo, comparable
+from model_runner.run.arrays import KINDS, STATES
+from model_runner.run.error import RunFolderError
+from model_runner.run.folder import Run, Snippet, open_run
+from model_runner.run.info import RunInfo, comparable
 
 SPLIT = "collect"
 OTHER_SPLITS = ("practice", "check")

@@ -17,7 +17,7 @@ from app.studies.importing import FEW, Arm, kept_of, letters_of, rows_of, shown
 from app.studies.practice import ONE_TOKEN
 from app.studies.whole_draw import splits
 from app.words.said import N_
-from model_runner.run_folder import Run, Snippet
+from model_runner.run.folder import Run, Snippet
 
 MOSTLY = 0.8
 """Of the strongest firings, as in the rule that raters judge by."""

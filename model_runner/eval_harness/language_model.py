@@ -16,9 +16,9 @@ from torch import Tensor
 from model_runner.checkpoint import Checkpoint, load_checkpoint
 from model_runner.corpus.names import TOKENIZER
 from model_runner.errors import RunnerError
+from model_runner.evaluation.windows import Window, window_scores, windows_of
 from model_runner.progress import progress, track
 from model_runner.tokenizer import bos_id, digest, load_tokenizer, token_bytes
-from model_runner.windows import Window, window_scores, windows_of
 
 LONGEST_ANSWER = 64
 """Tokens that are generated where a task sets no limit."""

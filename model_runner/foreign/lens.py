@@ -6,8 +6,9 @@ from pathlib import Path
 
 import torch
 
+from model_runner.architecture.config import ModelConfig
+from model_runner.architecture.model import Transformer
 from model_runner.checkpoint import Checkpoint, TrainRecord, load_weights, save_checkpoint
-from model_runner.config import ModelConfig
 from model_runner.errors import RunnerError
 from model_runner.files import make_folder, read_json, write_atomically, write_json
 from model_runner.foreign.lens_config import CONFIG, config_from_lens, lens_config
@@ -15,7 +16,6 @@ from model_runner.foreign.lens_layout import to_lens
 from model_runner.foreign.lens_weights import read_state, weight_file, weights_from_state
 from model_runner.foreign.tokenizer import TOKENIZER, keep_tokenizer
 from model_runner.foreign.wishes import Wishes
-from model_runner.model import Transformer
 from model_runner.tokenizer import load_tokenizer
 
 WEIGHTS = "model_final.pth"

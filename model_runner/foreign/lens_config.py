@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from model_runner.config import MLPName, ModelConfig, PositionName
+from model_runner.architecture.config import MLPName, ModelConfig, PositionName
+from model_runner.architecture.mlp import NORM_EPS
 from model_runner.errors import RunnerError
-from model_runner.mlp import NORM_EPS
 from model_runner.record import Unfit, record_of
 
 CONFIG = "config.json"

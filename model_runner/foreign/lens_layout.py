@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import torch
 from torch import Tensor
 
-from model_runner.config import ModelConfig
+from model_runner.architecture.config import ModelConfig
 
 BUFFERS = ("attn.mask", "attn.IGNORE", "attn.rotary_sin", "attn.rotary_cos")
 """Tensors in a state that are no weights."""

@@ -9,8 +9,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from model_runner.architecture.config import ModelConfig
 from model_runner.checkpoint import read_tensors
-from model_runner.config import ModelConfig
 from model_runner.errors import RunnerError
 from model_runner.foreign.lens_layout import BUFFERS, NORMS, Shapes, from_lens, lens_shapes
 from model_runner.weights import refuse_broken, type_name

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from model_runner.architecture.config import LARGEST_MODEL
 from model_runner.bounds import MOST, refuse_outside
-from model_runner.config import LARGEST_MODEL
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 from model_runner.corpus.store import open_corpus
 from model_runner.errors import RunnerError
 from model_runner.rules.writing import RuleSettings, finished, insist_on_same, write_rules
-from model_runner.run_error import RunFolderError
-from model_runner.run_folder import Run, open_run, refuse_change
-from model_runner.run_rules import RULES_NAME, RunRules
+from model_runner.run.error import RunFolderError
+from model_runner.run.folder import Run, open_run, refuse_change
+from model_runner.run.rules import RULES_NAME, RunRules
 from model_runner.words import counted
 
 

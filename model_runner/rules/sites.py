@@ -14,7 +14,7 @@ from model_runner.corpus.store import Corpus, refuse_unknown
 from model_runner.errors import RunnerError
 from model_runner.rules.grammar import Place
 from model_runner.rules.matching import begins_line
-from model_runner.run_folder import Snippet
+from model_runner.run.folder import Snippet
 
 NONE = -1
 """Stands for the token before where there is only BOS."""

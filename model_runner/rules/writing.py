@@ -15,9 +15,9 @@ from model_runner.rules.grammar import kind_of
 from model_runner.rules.hypothesis import sentence
 from model_runner.rules.search import COVER, MOST_COMMON, MOST_TOKENS, Search
 from model_runner.rules.sites import peaks, sample, vocabulary_of
-from model_runner.run_arrays import STATES
-from model_runner.run_folder import Run
-from model_runner.run_rules import RULES_NAME, RunRules, UnitRule, as_json, rules_digest
+from model_runner.run.arrays import STATES
+from model_runner.run.folder import Run
+from model_runner.run.rules import RULES_NAME, RunRules, UnitRule, as_json, rules_digest
 
 SECTION = "top"
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from model_runner.checkpoint import load_checkpoint
 from model_runner.errors import RunnerError
-from model_runner.evaluation import Evaluation, load_evaluation
-from model_runner.metrics import read_metrics
+from model_runner.evaluation.evaluation import Evaluation, load_evaluation
+from model_runner.train.metrics import read_metrics
 
 
 @dataclass(frozen=True)

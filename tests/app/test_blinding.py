@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from app.models import Arm, Item, ItemKey, Placement, Study
 from app.settings import Settings
 from app.studies.actions import unblind_study
-from model_runner.run_folder import open_run
+from model_runner.run.folder import open_run
 from tests.app.crawl import Crawl, Sent, api_routes, crawl
 from tests.app.seated import stopped_clock
 from tests.studies import LABELS, PHASES, exchanged_runs, make_administrator, make_study, phased_runs, sign_in, two_runs

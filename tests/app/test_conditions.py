@@ -3,7 +3,7 @@
 import pytest
 
 from app.conditions import CONDITIONS, condition_name
-from model_runner.config import MLP_NAMES
+from model_runner.architecture.config import MLP_NAMES
 from model_runner.foreign.condition import condition_of
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from model_runner.capture import Gathered, gather, look, nothing_gathered
-from model_runner.contexts import Block
-from model_runner.top import EMPTY, TopLists
-from model_runner.waiting import settle
+from model_runner.collect.capture import Gathered, gather, look, nothing_gathered
+from model_runner.collect.contexts import Block
+from model_runner.collect.top import EMPTY, TopLists
+from model_runner.collect.waiting import settle
 
 
 class MadeDocument(NamedTuple):

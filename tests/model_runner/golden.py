@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from model_runner.self_check import GOLDEN, TOKENS, tiny_model
+from model_runner.self_check.self_check import GOLDEN, TOKENS, tiny_model
 
 Numbers = NDArray[np.float64]
 

@@ -6,10 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from model_runner.architecture.config import MLPName, ModelConfig, TrainConfig
+from model_runner.architecture.model import Transformer, new_model
 from model_runner.checkpoint import TrainRecord
-from model_runner.config import MLPName, ModelConfig, TrainConfig
 from model_runner.corpus.store import Corpus
-from model_runner.model import Transformer, new_model
 from tests.corpora import make_corpus
 from tests.texts import CODE, PROSE
 

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from model_runner.attention import Attention, read_all, read_near
-from model_runner.model import Transformer
+from model_runner.architecture.attention import Attention, read_all, read_near
+from model_runner.architecture.model import Transformer
 from tests.model_runner.models import random_tokens, scrambled, small_config
 
 FAR = 8192

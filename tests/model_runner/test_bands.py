@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from model_runner import bands as sampling
-from model_runner.banded import BANDS, band_edges, band_octaves, cut
-from model_runner.bands import CONTEXT_BITS, OCTAVES, Bands, no_bands, octaves, sample, settle_bands
-from model_runner.capture import look
-from model_runner.contexts import Block
-from model_runner.top import EMPTY, merge
+from model_runner.collect import bands as sampling
+from model_runner.collect.banded import BANDS, band_edges, band_octaves, cut
+from model_runner.collect.bands import CONTEXT_BITS, OCTAVES, Bands, no_bands, octaves, sample, settle_bands
+from model_runner.collect.capture import look
+from model_runner.collect.contexts import Block
+from model_runner.collect.top import EMPTY, merge
 
 WINDOW, KEPT = 6, 3
 
@@ -122,7 +122,7 @@ def test_every_value_falls_in_exactly_one_band_between_its_edges(values: list[fl
 def test_little_room_changes_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     acts = np.random.default_rng(0).normal(0, 2, (30, WINDOW, 3)).astype(np.float32)
     plenty = _sampled(acts, 4)
-    monkeypatch.setattr("model_runner.waiting.LEAST_ROOM", 2)
+    monkeypatch.setattr("model_runner.collect.waiting.LEAST_ROOM", 2)
     scarce = _sampled(acts, 4)
     np.testing.assert_array_equal(plenty.lists.document_FK, scarce.lists.document_FK)
 

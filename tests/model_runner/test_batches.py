@@ -4,9 +4,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model_runner.batches import Stream, pack, read_windows, windows_of_step
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
+from model_runner.train.batches import Stream, pack, read_windows, windows_of_step
 from tests.model_runner.models import small_corpus
 
 

@@ -9,8 +9,8 @@ from benchmarks.outcome import Outcome
 from benchmarks.passes import Seconds
 from benchmarks.train_vs_plain import PlainModel
 from benchmarks.training_turns import in_turns, ratio_of
-from model_runner.config import find_config, read_config
-from model_runner.model import Transformer
+from model_runner.architecture.config import find_config, read_config
+from model_runner.architecture.model import Transformer
 
 
 def test_each_benchmark_is_one_json_line_and_a_missed_target_is_told(

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from model_runner.architecture.config import MLPName
 from model_runner.checkpoint import load_checkpoint, save_checkpoint
-from model_runner.config import MLPName
 from model_runner.errors import RunnerError
 from tests.model_runner.models import MLPS, random_tokens, record, scrambled, small_config
 

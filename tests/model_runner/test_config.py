@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from model_runner.config import (
+from model_runner.architecture.config import (
     CONFIGS,
     LARGEST_MODEL,
     LONGEST_TRAINING,
@@ -14,8 +14,8 @@ from model_runner.config import (
     find_config,
     read_config,
 )
+from model_runner.architecture.model import Transformer
 from model_runner.errors import RunnerError
-from model_runner.model import Transformer
 from tests.model_runner.models import MLPS, small_config
 
 TOML = "[model]\nlayers = 3\n[train]\ntokens = 1000\nlearning_rate = 1\n"

@@ -1,6 +1,6 @@
 import torch
 
-from model_runner.directions import random_directions
+from model_runner.collect.directions import random_directions
 
 
 def test_directions_are_unit_vectors_fixed_by_seed_layer_and_width() -> None:

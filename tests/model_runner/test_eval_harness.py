@@ -16,13 +16,13 @@ from lm_eval.api.instance import Instance
 from model_runner.checkpoint import save_checkpoint
 from model_runner.cli import main
 from model_runner.corpus.store import Corpus
-from model_runner.document_losses import document_losses, first_documents
 from model_runner.errors import RunnerError
 from model_runner.eval_harness.command import SHIPPED, TASKS, evaluate_tasks, lines
 from model_runner.eval_harness.language_model import CheckpointLM, open_language_model
 from model_runner.eval_harness.make_tasks import passages, sums
-from model_runner.evaluation import bits_per_byte
-from model_runner.windows import window_losses, windows_of
+from model_runner.evaluation.document_losses import document_losses, first_documents
+from model_runner.evaluation.evaluation import bits_per_byte
+from model_runner.evaluation.windows import window_losses, windows_of
 from tests.corpora import make_corpus
 from tests.model_runner.models import record, scrambled, small_config
 from tests.texts import CODE, PROSE

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 import torch
 
+from model_runner.architecture.model import Transformer
 from model_runner.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from model_runner.cli import main
 from model_runner.corpus.store import Corpus
-from model_runner.document_losses import DOCUMENT_LOSS, document_losses, first_documents
 from model_runner.errors import RunnerError
-from model_runner.evaluation import bits_per_byte, evaluate, load_evaluation, save_evaluation
-from model_runner.model import Transformer
-from model_runner.ratio import ratio
-from model_runner.windows import window_losses, windows_of
+from model_runner.evaluation.document_losses import DOCUMENT_LOSS, document_losses, first_documents
+from model_runner.evaluation.evaluation import bits_per_byte, evaluate, load_evaluation, save_evaluation
+from model_runner.evaluation.ratio import ratio
+from model_runner.evaluation.windows import window_losses, windows_of
 from tests.model_runner.models import record, scrambled, small_config, small_corpus
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_runner import exact_sum
-from model_runner.exact_sum import LOWEST, add, integers, mean_and_variance, merge, no_sum
+from model_runner.collect import exact_sum
+from model_runner.collect.exact_sum import LOWEST, add, integers, mean_and_variance, merge, no_sum
 
 floats = st.floats(width=32, allow_nan=False, allow_infinity=False)
 

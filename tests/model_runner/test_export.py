@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 
+from model_runner.architecture.config import MLPName, ModelConfig, PositionName
 from model_runner.checkpoint import load_checkpoint, save_checkpoint
 from model_runner.cli import main
-from model_runner.config import MLPName, ModelConfig, PositionName
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
 from model_runner.foreign.command import import_model

@@ -7,7 +7,7 @@ import pytest
 from model_runner.cli import main
 from model_runner.errors import RunnerError
 from model_runner.files import read_json, remove, why, write_atomically, write_json
-from model_runner.train import train
+from model_runner.train.train import train
 from tests.model_runner.models import small_config, small_corpus, small_training
 
 

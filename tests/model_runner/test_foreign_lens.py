@@ -19,7 +19,7 @@ from model_runner.foreign.lens import public_train_tokens
 from model_runner.foreign.lens_config import config_from_lens
 from model_runner.foreign.lens_weights import read_state
 from model_runner.foreign.wishes import Wishes
-from model_runner.run_folder import open_run
+from model_runner.run.folder import open_run
 from tests.corpora import make_corpus
 from tests.model_runner.lens_models import (
     CONTEXT,

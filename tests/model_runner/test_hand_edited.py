@@ -10,19 +10,19 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from model_runner.architecture.model import new_model
 from model_runner.checkpoint import load_checkpoint, save_checkpoint
 from model_runner.corpus.store import open_corpus
-from model_runner.document_losses import document_losses
 from model_runner.errors import RunnerError
-from model_runner.evaluation import load_evaluation, save_evaluation, summary
+from model_runner.evaluation.document_losses import document_losses
+from model_runner.evaluation.evaluation import load_evaluation, save_evaluation, summary
 from model_runner.foreign.record import ForeignRecord, read_record, write_record
-from model_runner.metrics import Metrics, append_metrics, read_metrics
-from model_runner.model import new_model
-from model_runner.optimizer import new_optimizer
-from model_runner.resume import DEFAULTS, Reached, load_state, save_state
-from model_runner.run_error import RunFolderError
-from model_runner.run_folder import open_run
-from model_runner.run_rules import RunRules, UnitRule, as_json, rules_digest
+from model_runner.run.error import RunFolderError
+from model_runner.run.folder import open_run
+from model_runner.run.rules import RunRules, UnitRule, as_json, rules_digest
+from model_runner.train.metrics import Metrics, append_metrics, read_metrics
+from model_runner.train.optimizer import new_optimizer
+from model_runner.train.resume import DEFAULTS, Reached, load_state, save_state
 from tests.conftest import Copy
 from tests.model_runner.models import random_tokens, record, small_config, small_corpus, small_training
 from tests.runs import make_run

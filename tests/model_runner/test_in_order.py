@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from model_runner.in_order import Turns
+from model_runner.collect.in_order import Turns
 
 
 def test_work_is_done_in_order_and_one_at_a_time() -> None:

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from model_runner import loss
-from model_runner.loss import BatchLoss, next_token_loss, token_losses
+from model_runner.train import loss
+from model_runner.train.loss import BatchLoss, next_token_loss, token_losses
 from tests.model_runner.models import random_tokens, scrambled, small_config
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional
 
-from model_runner.mlp import MLPS, BlockNorm, Solu
+from model_runner.architecture.mlp import MLPS, BlockNorm, Solu
 from tests.model_runner.models import small_config
 
 

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from model_runner.attention import rotary_angles, rotate
-from model_runner.config import MLPName, PositionName
-from model_runner.model import new_model
+from model_runner.architecture.attention import rotary_angles, rotate
+from model_runner.architecture.config import MLPName, PositionName
+from model_runner.architecture.model import new_model
 from tests.model_runner.models import MLPS, random_tokens, scrambled, small_config
 
 

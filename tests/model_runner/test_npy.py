@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model_runner.evaluation import DOCUMENT_LOSS
+from model_runner.evaluation.evaluation import DOCUMENT_LOSS
 from model_runner.npy import read_array
 
 

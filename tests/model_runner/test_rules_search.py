@@ -9,7 +9,7 @@ from model_runner.rules.grammar import Clause, Pattern, Previous, Rule, Script, 
 from model_runner.rules.matching import Site, holds
 from model_runner.rules.search import MOST_COMMON, Search
 from model_runner.rules.sites import peaks, sample, vocabulary_of
-from model_runner.run_folder import Run
+from model_runner.run.folder import Run
 from tests.planted import WINDOW, at_random, fires_where, mixed_corpus, planted_run, sites_of
 
 CYRILLIC = re.compile("[а-яё]")

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model_runner.run_arrays import STATES
-from model_runner.run_error import RunFolderError
-from model_runner.run_folder import Run, open_run
-from model_runner.run_info import INFO_NAME, comparable
+from model_runner.run.arrays import STATES
+from model_runner.run.error import RunFolderError
+from model_runner.run.folder import Run, open_run
+from model_runner.run.info import INFO_NAME, comparable
 from tests.runs import ALWAYS_PRESENT, make_run
 
 Copy = Callable[[Path], Path]

@@ -10,9 +10,9 @@ import pytest
 from model_runner.cli import main
 from model_runner.corpus.store import Corpus
 from model_runner.rules.grammar import parse
-from model_runner.run_error import RunFolderError
-from model_runner.run_folder import Run, open_run
-from model_runner.run_rules import RULES_NAME, RunRules, rules_digest
+from model_runner.run.error import RunFolderError
+from model_runner.run.folder import Run, open_run
+from model_runner.run.rules import RULES_NAME, RunRules, rules_digest
 from tests.corpora import make_corpus
 from tests.planted import at_random, fires_where, mixed_corpus, planted_run
 from tests.runs import make_run

@@ -11,11 +11,11 @@ from torch.utils.flop_counter import FlopCounterMode
 from benchmarks import scale_figures
 from benchmarks.scale import Collection, Device, bytes_a_unit, forward_flops, memory_a_unit, train_flops, units_of
 from benchmarks.scale_figures import INPUTS, rung, tables
-from model_runner.capture import nothing_gathered
-from model_runner.collect import collect
-from model_runner.collect_config import CollectConfig
+from model_runner.collect.capture import nothing_gathered
+from model_runner.collect.collect import collect
+from model_runner.collect.config import CollectConfig
 from model_runner.corpus.store import Corpus
-from model_runner.run_folder import Run, open_run
+from model_runner.run.folder import Run, open_run
 from tests.corpora import make_corpus
 from tests.model_runner.collect.collecting import make_checkpoint
 from tests.model_runner.models import scrambled, small_config

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from model_runner.architecture.config import MLPName
+from model_runner.architecture.model import new_model
 from model_runner.checkpoint import Checkpoint, save_checkpoint
 from model_runner.cli import main
-from model_runner.config import MLPName
-from model_runner.document_losses import DOCUMENT_LOSS
-from model_runner.evaluation import save_evaluation, summary
-from model_runner.metrics import Metrics, append_metrics
-from model_runner.model import new_model
+from model_runner.evaluation.document_losses import DOCUMENT_LOSS
+from model_runner.evaluation.evaluation import save_evaluation, summary
+from model_runner.train.metrics import Metrics, append_metrics
 from tests.model_runner.models import record, small_config
 
 WIDTHS = (8, 16, 32, 64, 128)

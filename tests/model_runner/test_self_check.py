@@ -14,13 +14,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from model_runner import self_check, self_check_cache
+from model_runner.architecture.config import MLP_NAMES
+from model_runner.architecture.mlp import Solu
 from model_runner.cli import main
-from model_runner.config import MLP_NAMES
 from model_runner.errors import RunnerError
-from model_runner.mlp import Solu
-from model_runner.self_check import FUNCTIONS, GOLDEN, TOLERANCE, check
-from model_runner.self_check_cache import cache_folder, check_once
+from model_runner.self_check import cache as self_check_cache
+from model_runner.self_check import self_check
+from model_runner.self_check.cache import cache_folder, check_once
+from model_runner.self_check.self_check import FUNCTIONS, GOLDEN, TOLERANCE, check
 from tests.model_runner import golden
 
 STORED: dict[str, Any] = json.loads(GOLDEN.read_bytes())

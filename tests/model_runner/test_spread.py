@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_runner.spread import TOGETHER, count, edges, histogram, merge, moments, no_spread, widen
+from model_runner.collect.spread import TOGETHER, count, edges, histogram, merge, moments, no_spread, widen
 
 floats = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
@@ -39,7 +39,7 @@ def test_counters_are_carried_before_they_are_full(monkeypatch: pytest.MonkeyPat
     acts_TF = torch.from_numpy(np.random.default_rng(0).normal(0, 2, (50, 3)).astype(np.float32))
     seldom, often, other = (no_spread(3, acts_TF.device) for _ in range(3))
     count(seldom, acts_TF)
-    monkeypatch.setattr("model_runner.spread.CARRY_AFTER", 20)
+    monkeypatch.setattr("model_runner.collect.spread.CARRY_AFTER", 20)
     for part_TF in torch.split(acts_TF[:40], 10):
         count(often, part_TF)
         assert often.counted < 20

@@ -8,15 +8,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from model_runner.architecture.mlp import NORM_EPS, BlockNorm, Exponential, Solu
+from model_runner.architecture.swap import swap, swap_checkpoint
 from model_runner.checkpoint import load_checkpoint
 from model_runner.cli import main
-from model_runner.collect import collect
-from model_runner.collect_config import CollectConfig
+from model_runner.collect.collect import collect
+from model_runner.collect.config import CollectConfig
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
-from model_runner.mlp import NORM_EPS, BlockNorm, Exponential, Solu
-from model_runner.swap import swap, swap_checkpoint
-from model_runner.train import train
+from model_runner.train.train import train
 from tests.model_runner.models import random_tokens, scrambled, small_config, small_corpus, small_training
 
 

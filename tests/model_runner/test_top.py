@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_runner import waiting
-from model_runner.capture import Gathered
-from model_runner.top import EMPTY, merge
+from model_runner.collect import waiting
+from model_runner.collect.capture import Gathered
+from model_runner.collect.top import EMPTY, merge
 from tests.model_runner.brute_force import MadeDocument, brute_force, entries, stream
 
 UNITS = 3

@@ -3,7 +3,7 @@
 import pytest
 
 from demo.rules import fault, rule_difference, share
-from model_runner.run_rules import RunRules, UnitRule
+from model_runner.run.rules import RunRules, UnitRule
 
 
 def rules(yes: int, of: int, kind: str = "token") -> RunRules:

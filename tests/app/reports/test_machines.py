@@ -38,9 +38,9 @@ from app.settings import Settings
 from app.studies.actions import close_study
 from app.studies.rules import open_rules
 from app.words.language import language
-from model_runner.run_folder import open_run
-from model_runner.run_rules import RULES_NAME, RunRules, UnitRule, rules_digest
-from model_runner.run_rules import as_json as rules_json
+from model_runner.run.folder import open_run
+from model_runner.run.rules import RULES_NAME, RunRules, UnitRule, rules_digest
+from model_runner.run.rules import as_json as rules_json
 from tests.app.crawl import crawl
 from tests.app.rated import (
     LETTERS,

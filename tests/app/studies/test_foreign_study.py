@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from app.models import Arm, Item
 from app.settings import Settings
-from model_runner.collect import collect
-from model_runner.collect_config import CollectConfig
+from model_runner.collect.collect import collect
+from model_runner.collect.config import CollectConfig
 from model_runner.corpus.store import Corpus
 from model_runner.foreign.command import import_model
 from model_runner.foreign.wishes import Wishes

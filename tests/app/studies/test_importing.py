@@ -12,7 +12,7 @@ from app.studies.design import Design
 from app.studies.draw import DrawnItem, Unit
 from app.studies.importing import LETTERS, Arm, kept_of, listed, read_arms, snippets_of
 from app.studies.spectrum import chosen, sections
-from model_runner.run_arrays import STATES
+from model_runner.run.arrays import STATES
 from tests.runs import ALWAYS_PRESENT, make_run
 from tests.studies import two_runs
 

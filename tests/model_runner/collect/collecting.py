@@ -8,14 +8,14 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from model_runner import collect as collecting
+from model_runner.architecture.config import MLPName, ModelConfig
+from model_runner.architecture.model import new_model
 from model_runner.checkpoint import Checkpoint, TrainRecord, save_checkpoint
-from model_runner.collect import collect
-from model_runner.collect_config import CollectConfig
-from model_runner.config import MLPName, ModelConfig
-from model_runner.contexts import cut_contexts
+from model_runner.collect import collect as collecting
+from model_runner.collect.collect import collect
+from model_runner.collect.config import CollectConfig
+from model_runner.collect.contexts import cut_contexts
 from model_runner.corpus.store import Corpus
-from model_runner.model import new_model
 from tests.model_runner.brute_force import MadeDocument
 
 WINDOW = 16

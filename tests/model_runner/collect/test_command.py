@@ -8,9 +8,9 @@ import torch
 
 from model_runner.checkpoint import Checkpoint
 from model_runner.cli import main
-from model_runner.collect import collect
+from model_runner.collect.collect import collect
 from model_runner.corpus.store import Corpus
-from model_runner.run_folder import open_run
+from model_runner.run.folder import open_run
 from tests.model_runner.collect.collecting import CONFIG, make_checkpoint
 
 
@@ -27,7 +27,7 @@ def test_what_does_not_fit_into_memory_is_a_sentence(
     def too_much(_: object) -> None:
         np.zeros(1 << 50)
 
-    monkeypatch.setattr("model_runner.collect_command.run", too_much)
+    monkeypatch.setattr("model_runner.collect.command.run", too_much)
     assert main(["collect", "--checkpoint", "x", "--corpus", "x", "--out", "x"]) == 2
     assert "There is not enough memory for this: Unable to allocate" in capsys.readouterr().err
 
@@ -35,10 +35,10 @@ def test_what_does_not_fit_into_memory_is_a_sentence(
 def test_what_pytorch_has_no_memory_for_is_a_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("model_runner.collect_command.run", lambda _: torch.empty(1 << 55))
+    monkeypatch.setattr("model_runner.collect.command.run", lambda _: torch.empty(1 << 55))
     assert main(["collect", "--checkpoint", "x", "--corpus", "x", "--out", "x"]) == 2
     assert "There is not enough memory for this" in capsys.readouterr().err
-    monkeypatch.setattr("model_runner.collect_command.run", lambda _: torch.zeros(2) @ torch.zeros(3))
+    monkeypatch.setattr("model_runner.collect.command.run", lambda _: torch.zeros(2) @ torch.zeros(3))
     with pytest.raises(RuntimeError, match="size"):
         main(["collect", "--checkpoint", "x", "--corpus", "x", "--out", "x"])
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from model_runner import collect as collecting
 from model_runner.checkpoint import Checkpoint
-from model_runner.collect import collect
-from model_runner.collect_state import STATE_NAME
+from model_runner.collect import collect as collecting
+from model_runner.collect.collect import collect
+from model_runner.collect.state import STATE_NAME
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
-from model_runner.run_info import INFO_NAME
+from model_runner.run.info import INFO_NAME
 from tests.model_runner.collect.collecting import CONFIG, begin, files_of
 
 FULL = Path("/dev/full")

@@ -13,23 +13,23 @@ import numpy as np
 import pytest
 import torch
 
-from model_runner import collect as collecting
 from model_runner.checkpoint import Checkpoint
-from model_runner.collect import collect
-from model_runner.collect_config import CollectConfig
-from model_runner.collect_state import state_file
-from model_runner.contexts import cut_contexts, shard
+from model_runner.collect import collect as collecting
+from model_runner.collect.collect import collect
+from model_runner.collect.config import CollectConfig
+from model_runner.collect.contexts import cut_contexts, shard
+from model_runner.collect.group import merge_groups, new_groups, settle_groups
+from model_runner.collect.state import state_file
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
-from model_runner.group import merge_groups, new_groups, settle_groups
 from model_runner.ranks import Ranks
-from model_runner.run_info import INFO_NAME
+from model_runner.run.info import INFO_NAME
 from tests.model_runner.collect.collecting import COMPLETE, CONFIG, WINDOW, files_of, make_checkpoint
 
 SLOW = """
 import os, sys, time
 from pathlib import Path
-from model_runner import collect
+from model_runner.collect import collect
 from model_runner.cli import main
 
 collect.SAVE_SECONDS = 0.0

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from model_runner.checkpoint import Checkpoint
-from model_runner.collect import collect
-from model_runner.collect_config import CollectConfig
+from model_runner.collect.collect import collect
+from model_runner.collect.config import CollectConfig
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
 from model_runner.hold import hold
-from model_runner.run_info import INFO_NAME
+from model_runner.run.info import INFO_NAME
 from tests.corpora import make_corpus
 from tests.model_runner.collect.collecting import CONFIG, files_of
 

@@ -10,22 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from model_runner import collect as collecting
 from model_runner.checkpoint import Checkpoint
-from model_runner.collect import collect
-from model_runner.collect_config import CollectConfig
-from model_runner.collect_state import STATE_NAME
+from model_runner.collect import collect as collecting
+from model_runner.collect.collect import collect
+from model_runner.collect.config import CollectConfig
+from model_runner.collect.state import STATE_NAME
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
-from model_runner.run_info import INFO_NAME
+from model_runner.run.info import INFO_NAME
 from tests.model_runner.collect.collecting import COMPLETE, CONFIG, Stop, begin, files_of, make_checkpoint
 
 SLOW = """
 import sys, time
 from pathlib import Path
-from model_runner import collect
+from model_runner.collect import collect
 from model_runner.checkpoint import load_checkpoint
-from model_runner.collect_config import CollectConfig
+from model_runner.collect.config import CollectConfig
 from model_runner.corpus.store import open_corpus
 
 collect.SAVE_SECONDS = 0.0

@@ -8,10 +8,10 @@ from zipfile import ZipFile
 
 import pytest
 
-from model_runner.collect_config import CollectSettings
-from model_runner.collect_state import load_state, make_room, save_state
+from model_runner.collect.config import CollectSettings
+from model_runner.collect.group import Group, new_groups
+from model_runner.collect.state import load_state, make_room, save_state
 from model_runner.errors import RunnerError
-from model_runner.group import Group, new_groups
 from model_runner.ranks import ALONE
 from tests.model_runner.models import scrambled, small_config
 

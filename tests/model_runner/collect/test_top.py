@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 import torch
 
-from model_runner import collect as collecting
+from model_runner.architecture.config import MLPName
 from model_runner.checkpoint import Checkpoint
-from model_runner.collect import collect
-from model_runner.config import MLPName
+from model_runner.collect import collect as collecting
+from model_runner.collect.collect import collect
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
-from model_runner.run_arrays import STATES
-from model_runner.run_folder import open_run
-from model_runner.run_info import INFO_NAME
+from model_runner.run.arrays import STATES
+from model_runner.run.folder import open_run
+from model_runner.run.info import INFO_NAME
 from tests.corpora import make_corpus
 from tests.model_runner.brute_force import brute_force
 from tests.model_runner.collect.collecting import CONFIG, SHAPE_NOISE, WINDOW, files_of, in_blocks, make_checkpoint

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from model_runner.banded import BANDS
 from model_runner.checkpoint import Checkpoint
-from model_runner.collect import collect
+from model_runner.collect.banded import BANDS
+from model_runner.collect.collect import collect
+from model_runner.collect.directions import random_directions
+from model_runner.collect.group import BAND_KEPT
 from model_runner.corpus.store import Corpus
-from model_runner.directions import random_directions
-from model_runner.group import BAND_KEPT
-from model_runner.run_folder import open_run
+from model_runner.run.folder import open_run
 from tests.model_runner.brute_force import brute_force
 from tests.model_runner.collect.collecting import COMPLETE, CONFIG, SHAPE_NOISE, in_blocks
 

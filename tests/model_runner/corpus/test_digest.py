@@ -9,15 +9,15 @@ import pytest
 
 from model_runner.checkpoint import save_checkpoint
 from model_runner.cli import main
-from model_runner.collect import collect
-from model_runner.collect_config import CollectConfig
+from model_runner.collect.collect import collect
+from model_runner.collect.config import CollectConfig
 from model_runner.corpus import digest
 from model_runner.corpus.names import CONTENT
 from model_runner.corpus.store import Corpus, open_corpus
-from model_runner.document_losses import document_losses
 from model_runner.errors import RunnerError
+from model_runner.evaluation.document_losses import document_losses
 from model_runner.rules.sites import sample
-from model_runner.train import train
+from model_runner.train.train import train
 from tests.corpora import make_corpus
 from tests.model_runner.models import record, scrambled, small_config, small_corpus, small_training
 from tests.texts import PROSE

@@ -12,7 +12,7 @@ from model_runner.errors import RunnerError
 from model_runner.foreign.command import import_model
 from model_runner.foreign.huggingface import Foreign, load_foreign
 from model_runner.foreign.wishes import Wishes
-from model_runner.run_folder import open_run
+from model_runner.run.folder import open_run
 from model_runner.subject import load_subject
 from tests.model_runner.foreign.families import (
     CONTEXTLESS,

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from benchmarks import __main__ as command
 from benchmarks.collect_vs_transformerlens import NAME
 from benchmarks.lens_peer import cached, differing, lens_model, top_of
-from model_runner.collect import taking
-from model_runner.collect_config import CollectConfig, settle_config
-from model_runner.contexts import Block, cut_contexts
+from model_runner.collect.collect import taking
+from model_runner.collect.config import CollectConfig, settle_config
+from model_runner.collect.contexts import Block, cut_contexts
+from model_runner.collect.group import new_groups, settle_groups
+from model_runner.collect.top import TopLists
 from model_runner.corpus.store import Corpus
-from model_runner.group import new_groups, settle_groups
-from model_runner.top import TopLists
 from tests.model_runner.models import scrambled, small_config, small_corpus
 
 KEPT = 5

@@ -13,7 +13,7 @@ import torch
 
 from model_runner.checkpoint import Checkpoint
 from model_runner.corpus.store import Corpus
-from model_runner.serve import create_server, create_service
+from model_runner.serve.serve import create_server, create_service
 from model_runner.tokenizer import load_tokenizer
 
 TEXT = "Take three eggs — “and” é 漢."

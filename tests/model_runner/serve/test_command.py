@@ -15,7 +15,7 @@ import pytest
 from model_runner.cli import main
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
-from model_runner.serve import create_server, create_service
+from model_runner.serve.serve import create_server, create_service
 from tests.corpora import make_corpus
 from tests.model_runner.serve.service import wait_until
 

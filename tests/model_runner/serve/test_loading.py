@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from model_runner import serve
 from model_runner.cli import main
+from model_runner.serve import serve
 
 
 def test_too_little_memory_for_a_model_ends_the_command(

@@ -10,11 +10,11 @@ import httpx2
 import pytest
 import torch
 
-from model_runner import serve
-from model_runner.answer import answer
-from model_runner.asked import MOST_BYTES, MOST_NEURONS
 from model_runner.checkpoint import load_checkpoint, save_checkpoint
 from model_runner.corpus.store import Corpus
+from model_runner.serve import serve
+from model_runner.serve.answer import answer
+from model_runner.serve.asked import MOST_BYTES, MOST_NEURONS
 from tests.model_runner.serve.service import TEXT, ask, reference, serving, wait_until
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from model_runner.corpus.store import Corpus
-from model_runner.metrics import read_metrics
-from model_runner.train import train
+from model_runner.train.metrics import read_metrics
+from model_runner.train.train import train
 from tests.model_runner.models import small_config, small_training
 
 
@@ -36,7 +36,7 @@ def train_until_killed(corpus: Corpus, folder: Path, *, before: str, step: int =
             train(small_config(), small_training(), corpus, folder)
 
 
-LINE = "model_runner.train.append_metrics"
+LINE = "model_runner.train.train.append_metrics"
 
 
 def outcome(folder: Path) -> tuple[bytes, list[dict[str, object]]]:
@@ -49,7 +49,7 @@ CHILD = """
 import sys, torch
 from pathlib import Path
 from model_runner.corpus.store import open_corpus
-from model_runner.train import train
+from model_runner.train.train import train
 from tests.model_runner.models import small_config, small_training
 torch.set_num_threads(1)
 config = small_training(tokens=64 * int(sys.argv[3]), checkpoint_every=3)

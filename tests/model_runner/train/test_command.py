@@ -4,11 +4,11 @@ import pytest
 import torch
 from torch._inductor.exc import InductorError
 
-from model_runner import train_command
 from model_runner.checkpoint import load_checkpoint
 from model_runner.cli import main
 from model_runner.corpus.store import Corpus
 from model_runner.tokenizer import digest, load_tokenizer
+from model_runner.train import command as train_command
 
 CONFIG = """
 [model]

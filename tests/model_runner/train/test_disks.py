@@ -10,7 +10,7 @@ import pytest
 from model_runner.cli import main
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
-from model_runner.train import train
+from model_runner.train.train import train
 from tests.model_runner.models import small_config, small_training
 from tests.model_runner.test_full_disk import room_for
 from tests.model_runner.train.killing import outcome, train_until_killed
@@ -41,7 +41,7 @@ def test_a_line_of_the_record_cut_short_by_a_full_disk_is_written_anew(
 ) -> None:
     """The states of steps 2 and 4 are saved; the disk is full in the middle of the sixth line."""
     line = len((whole / "metrics.jsonl").read_bytes().splitlines(keepends=True)[0])
-    train_until_killed(corpus, tmp_path, before="model_runner.train.append_metrics", step=6)
+    train_until_killed(corpus, tmp_path, before="model_runner.train.train.append_metrics", step=6)
     with (tmp_path / "metrics.jsonl").open("ab") as stream:
         stream.write(b'{"step": 6, "tok')
     assert (tmp_path / "metrics.jsonl").stat().st_size > 5 * line
@@ -88,6 +88,6 @@ def test_the_record_is_on_the_disk_before_the_state_that_counts_on_it(
         synced.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")).name)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    train_until_killed(corpus, tmp_path, before="model_runner.train.append_metrics", step=4)
+    train_until_killed(corpus, tmp_path, before="model_runner.train.train.append_metrics", step=4)
     written = [name.removesuffix(".part") for name in synced]
     assert written.index("resume-2.safetensors") == written.index("metrics.jsonl", 1) + 1

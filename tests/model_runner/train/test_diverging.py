@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 import torch
 
-from model_runner import step as step_of_training
+from model_runner.architecture.model import Transformer
 from model_runner.checkpoint import load_checkpoint
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
-from model_runner.metrics import read_metrics
-from model_runner.model import Transformer
-from model_runner.step import DIVERGED_NATS, refuse_divergence
-from model_runner.train import train
+from model_runner.train import step as step_of_training
+from model_runner.train.metrics import read_metrics
+from model_runner.train.step import DIVERGED_NATS, refuse_divergence
+from model_runner.train.train import train
 from tests.model_runner.models import small_config, small_training
 
 

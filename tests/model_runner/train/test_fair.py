@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 import torch
 
-from model_runner import step as step_of_training
-from model_runner.batches import pack, read_windows, windows_of_step
-from model_runner.config import MLPName
+from model_runner.architecture.config import MLPName
+from model_runner.architecture.model import Transformer
 from model_runner.corpus.store import Corpus
-from model_runner.evaluate import held_out_loss, held_out_stream
-from model_runner.metrics import read_metrics
-from model_runner.model import Transformer
-from model_runner.train import train
+from model_runner.evaluation.evaluate import held_out_loss, held_out_stream
+from model_runner.train import step as step_of_training
+from model_runner.train.batches import pack, read_windows, windows_of_step
+from model_runner.train.metrics import read_metrics
+from model_runner.train.train import train
 from tests.model_runner.models import MLPS, scrambled, small_config, small_training
 
 

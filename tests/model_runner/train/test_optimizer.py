@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 
-from model_runner.loss import BatchLoss
-from model_runner.model import new_model
-from model_runner.optimizer import is_matrix, new_optimizer, rate_share
-from model_runner.step import update
+from model_runner.architecture.model import new_model
+from model_runner.train.loss import BatchLoss
+from model_runner.train.optimizer import is_matrix, new_optimizer, rate_share
+from model_runner.train.step import update
 from tests.model_runner.models import random_tokens, scrambled, small_config, small_training
 
 

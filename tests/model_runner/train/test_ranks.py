@@ -15,10 +15,10 @@ from model_runner.checkpoint import load_checkpoint
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
 from model_runner.hold import hold
-from model_runner.metrics import read_metrics
 from model_runner.ranks import SET_BY_TORCHRUN, open_ranks, usable
-from model_runner.resume import Reached, going_on
-from model_runner.train import train
+from model_runner.train.metrics import read_metrics
+from model_runner.train.resume import Reached, going_on
+from model_runner.train.train import train
 from tests.model_runner.models import small_config, small_training
 from tests.model_runner.train.killing import outcome, wait_for
 

@@ -8,8 +8,8 @@ import pytest
 
 from model_runner.corpus.store import Corpus
 from model_runner.errors import RunnerError
-from model_runner.metrics import read_metrics
-from model_runner.train import train
+from model_runner.train.metrics import read_metrics
+from model_runner.train.train import train
 from tests.model_runner.models import small_config, small_training
 from tests.model_runner.train.killing import LINE, outcome, start, train_until_killed, wait_for
 
@@ -26,7 +26,7 @@ def test_resumed_is_uninterrupted(corpus: Corpus, tmp_path: Path, step: int) -> 
 @pytest.mark.parametrize(
     "before",
     [
-        *(f"model_runner.resume.{name}" for name in ("write_atomically", "file_digest", "write_json")),
+        *(f"model_runner.train.resume.{name}" for name in ("write_atomically", "file_digest", "write_json")),
         *(f"model_runner.checkpoint.{name}" for name in ("write_atomically", "file_digest", "write_json")),
     ],
 )
@@ -39,7 +39,7 @@ def test_killed_while_something_is_written(corpus: Corpus, tmp_path: Path, befor
 
 
 def test_killed_before_it_could_tidy_up(corpus: Corpus, tmp_path: Path) -> None:
-    train_until_killed(corpus, tmp_path, before="model_runner.train.forget_state")
+    train_until_killed(corpus, tmp_path, before="model_runner.train.train.forget_state")
     assert list(tmp_path.glob("resume*"))
     assert train(small_config(), small_training(), corpus, tmp_path).train.step == 8
     assert not list(tmp_path.glob("resume*"))
