@@ -83,13 +83,20 @@ class _Driver(NamedTuple):
 
 
 def _driver_of(session: Session) -> _Driver:
-    """Kept as long as the transaction lasts: asking a session for its connection takes as long as a small statement."""
+    """Kept as long as the transaction lasts: asking a session for its connection takes as long as a small statement.
+
+    In a transaction within it the session is asked anew, since only then does it set the savepoint.
+    """
     kept: _Driver | None = session.info.get(_Driver)
-    if kept is None or kept.transaction is not session.get_transaction() or not session.is_active:
+    if kept is None or kept.transaction is not _innermost(session) or not session.is_active:
         connection = session.connection()
-        kept = _Driver(session.get_transaction(), connection.connection.cursor, connection.dialect)
+        kept = _Driver(_innermost(session), connection.connection.cursor, connection.dialect)
         session.info[_Driver] = kept
     return kept
+
+
+def _innermost(session: Session) -> SessionTransaction | None:
+    return session.get_nested_transaction() or session.get_transaction()
 
 
 class _Place(NamedTuple):

@@ -108,6 +108,19 @@ def test_errors_are_those_of_sqlalchemy(session: Session, study: Study) -> None:
     assert Compiled(select(Event.line).limit(1)).row(session), "the transaction goes on"
 
 
+def test_a_transaction_within_a_transaction_is_undone_alone(session: Session, study: Study) -> None:
+    rename = Compiled(update(Study).where(Study.id == bindparam("number")))
+    name = Compiled(select(Study.name).where(Study.id == bindparam("number")))
+    rename.run(session, number=study.id, name="Before")
+    with session.begin_nested() as within:
+        rename.run(session, number=study.id, name="Within")
+        within.rollback()
+    assert name.one(session, number=study.id) == ("Before",)
+    with session.begin_nested():
+        rename.run(session, number=study.id, name="After")
+    assert name.one(session, number=study.id) == ("After",)
+
+
 def test_a_connection_that_broke_is_not_used_again(own_engine: Engine) -> None:
     if own_engine.dialect.name != "postgresql":
         pytest.skip("SQLite has no server that could go away")

@@ -163,6 +163,7 @@ def broken_rules(page: Page) -> list[str]:
 
     The bar at the foot lies still meanwhile: what it covers on a phone is scrolled from under it.
     """
+    page.wait_for_load_state()
     page.add_style_tag(content=".foot { position: static !important }")
     found = Axe().run(page, options={"rules": {"target-size": {"enabled": True}}}).response["violations"]
     return [f"{one['impact']}: {one['id']}: {[node['html'][:120] for node in one['nodes'][:3]]}" for one in found]

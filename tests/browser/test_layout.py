@@ -85,6 +85,7 @@ def test_axe_finds_nothing_serious(site: Site, new_context: Open, theme: str, wi
     found = {"welcome": serious(page)}
     page.locator("[name=consent]").check()
     page.locator("form.start button").click()
+    page.locator("#rate[data-state=begin]").wait_for()
     found["begin"] = serious(page)
     page.locator("form.start button").click()
     page.locator("#rate[data-state=item]").wait_for()
@@ -101,6 +102,7 @@ def test_axe_finds_nothing_serious(site: Site, new_context: Open, theme: str, wi
         page.goto(path)
         found[path] = serious(page)
     page.get_by_role("link", name="Look again at").click()
+    page.wait_for_url("**/rate/given/*")
     found["edit"] = serious(page)
     assert {name: problems for name, problems in found.items() if problems} == {}
 

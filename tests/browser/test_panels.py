@@ -115,6 +115,7 @@ def test_axe_finds_nothing_serious_in_the_raters_day(site: Site, new_context: Op
     full = page.get_by_label("The link").input_value()
     page.get_by_role("link", name="Back to the study").click()
     page.get_by_role("link", name="Terms for raters").click()
+    page.wait_for_url("**/terms")
     look("terms")
     page.context.clear_cookies()
     page.goto(full)
