@@ -5,7 +5,6 @@ NumPy only, so that the web application can import it.
 
 from collections.abc import Mapping
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -70,17 +69,11 @@ def _check_names(folder: Path, info: RunInfo, names: set[str]) -> None:
         raise RunFolderError(f"{folder} holds {', '.join(sorted(unknown))}, which this program does not know.")
 
 
-_ONE_HEADER = Lock()
-"""NumPy reads a header with Python's parser. In Python 3.11 that fails (SystemError) where a garbage collection lets
-another thread into it, so one thread at a time."""
-
-
 def _map(folder: Path, name: str, description: dict[str, Any]) -> NDArray[Any]:
     """Map one array and compare it with its description; a file too short for its header is refused."""
     path = folder / f"{name}.npy"
     try:
-        with _ONE_HEADER:
-            array = read_array(path)
+        array = read_array(path)
     except FileNotFoundError:
         raise RunFolderError(f"{path} is missing. Collect the run again.") from None
     except (ValueError, OSError) as error:

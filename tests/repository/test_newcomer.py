@@ -39,6 +39,7 @@ def mentioned() -> set[str]:
 def understand(line: str) -> None:
     found = COMMAND.match(line)
     assert found
+    # Ends the program (SystemExit) where it is not understood.
     (glance if found[1] else runner)().parse_args(shlex.split(found[2]))
 
 
